@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders.tiny_folders import change_json, write_bert, write_json
 from models.formulas.jina_v3_numpy import CONFIG, TASKS, THETA, merged, weights
 from models.formulas.rotary_numpy import SIZES, Floats
-from support.oracle.agreement import agreement_with_source
+from support.oracle.agreement import agreement_with_source, bake
 from support.oracle.proven import Proven
-
-pytest.importorskip("transformers.models.jina_embeddings_v3", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 LIBRARY = SIZES | {
     "model_type": "jina_embeddings_v3",
@@ -68,6 +62,6 @@ def test_adapters_agree(task: str | None, tmp_path: Path, proven: Proven) -> Non
     folder = write(tmp_path / "model", CONFIG, stored, "custom_st.Transformer", None)
     change_json(folder / "tokenizer_config.json", pad_token="[PAD]")
     baked = tmp_path / "baked.onnx"
-    polybake.bake(folder, baked, name="tiny", adapter=task)
+    bake(folder, baked, name="tiny", adapter=task)
     found = agreement_with_source(library, baked)
     proven(f"xlm_roberta_flash, {task or 'no adapter'}", found, kept=task is None)

@@ -8,22 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
-from polybake.baking.bake_config import bake_config
-from polybake.baking.golden.golden import golden_cases
+from models.folders.heads import BERT, MODERN, named, saved_bert, saved_rotary
+from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from polybake.config import Config
-from polybake.runtime.embedder import Embedder
-from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement_of_pairs
-from support.oracle.proven import Proven
+from support.oracle.agreement import Agreement, agreement, as_given, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("transformers")
-
-SAVED = "Hugging Face folder"
 HEAD = "QuestionAnswering"
 #: Kinds whose models every language verifies.
 KEPT = ("roberta", "deberta-v3")
@@ -35,12 +26,6 @@ TEXTS = (
     "the weather was as ever, 12 days",
     "we saw it there. we saw her",
 )
-
-
-def named(kind: str) -> str:
-    """The kind of an answerer, its variant behind a comma."""
-    model, comma, variant = kind.partition(",")
-    return f"{model} answerer{comma}{variant}"
 
 
 def spans_of(logits: np.ndarray, context: np.ndarray) -> np.ndarray:
@@ -91,8 +76,7 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    table = {"name": "tiny-answerer", "source": folder, "output": out}
-    bake_config(Config.model_validate({"model": table}))
+    bake(folder, out, name="tiny-answerer")
     head = read_head(out)
     assert head.manifest.contract.task == "answer"
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -115,21 +99,21 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
     for case in head.fixture.cases:
         rows = [row(*pair) for pair in case.texts]
         types = [given * np.array(tokens.type_ids) + 2 * sought for tokens, sought, _ in rows]
-        spans = np.concatenate([spans for *_, spans in rows]).astype(np.float32)
-        changed = {
+        values = {
             "input_ids": tuple(tuple(tokens.ids) for tokens, *_ in rows),
             "type_ids": tuple(tuple(one.tolist()) for one in types),
-            "embeddings": encode_vectors(spans),
+            "embeddings": np.concatenate([spans for *_, spans in rows]),
         }
-        expected.append(case.model_copy(update=changed))
+        expected.append(as_given(case, values))
     assert len(expected) > 10
-    found = agreement_of_pairs(out, expected)
     plain = CaseText("answers", "", (), None, TEXTS)
-    (case,) = golden_cases([plain], Embedder(out).runner, None)
-    for text, answers in zip(TEXTS, case.answer, strict=True):
-        encoding, _, spans = row(case.call["question"], text)
-        assert compare_answers(answers_of(encoding, text, spans), answers) is None
-    return found
+    (case,) = make_fixture(out, [plain]).cases
+    rows = [row(case.call["question"], text) for text in TEXTS]
+    answers = [
+        answers_of(tokens, text, spans)
+        for text, (tokens, _, spans) in zip(TEXTS, rows, strict=True)
+    ]
+    return agreement(out, [*expected, case.model_copy(update={"answer": answers})])
 
 
 @pytest.mark.parametrize("kind", BERT)
@@ -137,7 +121,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Every span's score and the best answers agree."""
     folder = saved_bert(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=SAVED, kept=kind in KEPT)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=kind in KEPT)
 
 
 @pytest.mark.parametrize("kind", MODERN)
@@ -145,4 +129,4 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """An encoder whose head has one layer more agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=SAVED, kept=False)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=False)

@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import polybake
 from models.folders.causal import (
     TEMPLATE,
     gemma_tokenizer,
@@ -19,13 +17,9 @@ from models.folders.causal import (
 )
 from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement_of_pairs
-from support.oracle.proven import FOLDER, Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake, ranked
+from support.oracle.proven import HUGGING_FACE, Proven
 
 #: Ids and scores of pairs, which are padded on the left.
 Scorer = Callable[[Sequence[tuple[str, str]]], tuple[list[list[int]], list[float]]]
@@ -47,27 +41,15 @@ STRUCTURED = (
 
 def agreement_with(score: Scorer, out: Path) -> Agreement:
     """Compare each golden case of a file with what its authors' code gives."""
-    expected = []
-    for case in read_head(out).fixture.cases:
+
+    def given(case: Case) -> dict[str, Any]:
         ids, scores = score([(first, second) for first, second in case.texts])
-        order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        expected.append(
-            case.model_copy(
-                update={
-                    "input_ids": tuple(map(tuple, ids)),
-                    "type_ids": tuple((0,) * len(row) for row in ids),
-                    "embeddings": encode_vectors(np.array(scores, np.float32)[:, None]),
-                    "answer": [{"index": place, "score": scores[place]} for place in order],
-                }
-            )
-        )
-    assert len(expected) > 10
-    assert len({round(score, 4) for case in expected for score in decoded(case)}) > 10
-    return agreement_of_pairs(out, expected)
+        types = tuple((0,) * len(row) for row in ids)
+        return {"input_ids": tuple(map(tuple, ids)), "type_ids": types, **ranked(scores)}
 
-
-def decoded(case: Any) -> list[float]:
-    return [rank["score"] for rank in case.answer]
+    found = agreement_case_by_case(out, given)
+    assert len({round(one["score"], 4) for case in found.expected for one in case.answer}) > 10
+    return found
 
 
 def cross_encoder(folder: Path) -> Scorer:
@@ -108,9 +90,9 @@ def test_agrees_with_sentence_transformers(
 ) -> None:
     """Ids, scores and their order agree for every built-in case, of cut documents, too."""
     folder = write_logit_score(tmp_path / "model", kind, **changes)
-    polybake.bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(folder), tmp_path / "tiny.onnx")
-    proven(f"{kind} causal reranker, {named}", found, source=FOLDER, kept=named == "qwen3 yes/no")
+    proven(f"{kind} causal reranker, {named}", found, kept=named == "qwen3 yes/no")
 
 
 def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
@@ -126,17 +108,17 @@ def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
         processing_kwargs={"chat_template": {"add_generation_prompt": True}},
     )
     CrossEncoder(str(folder), device="cpu").save_pretrained(str(tmp_path / "model"))
-    polybake.bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(tmp_path / "model"), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, structured messages", found, source=FOLDER, kept=False)
+    proven("qwen3 causal reranker, structured messages", found, kept=False)
 
 
 def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
     """The card's code for transformers: ids are joined, and no and yes weighed by a softmax."""
     folder = write_logit_score(tmp_path / "model", template=TEMPLATE)
-    polybake.bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(model_card(folder), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, model card", found, source=FOLDER, kept=False)
+    proven("qwen3 causal reranker, model card", found, kept=False)
 
 
 def model_card(folder: Path, most: int = 200) -> Scorer:
@@ -180,7 +162,9 @@ def model_card(folder: Path, most: int = 200) -> Scorer:
 def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None:
     """mxbai-rerank joins ids: a query has three quarters of the room at most; scores are raw."""
     # As the hub's cache names it, so that the prompt is the one that is built in.
-    cached = tmp_path / "models--mixedbread-ai--mxbai-rerank-base-v2" / "snapshots" / ("a" * 40)
+    cached = (
+        tmp_path / "hub" / "models--mixedbread-ai--mxbai-rerank-base-v2" / "snapshots" / ("a" * 40)
+    )
     folder = write_language_model(cached, "qwen2", max_position_embeddings=900)
     change_json(folder / "tokenizer_config.json", model_max_length=900)
     score, beside = authors_library(folder, 40)
@@ -188,9 +172,10 @@ def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None
     assert asked is not None
     changed = asked.model_dump() | {"query_tokens": 30, "max_length": 40 + beside}
     config = {"name": "tiny-causal", "rerank": changed, "steps": [{"step": "head"}]}
-    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
+    hub = tmp_path / "hub"
+    bake(folder, tmp_path / "tiny.onnx", folder=hub, task="rerank", **config)
     found = agreement_with(score, tmp_path / "tiny.onnx")
-    proven("qwen2 causal reranker, authors' library", found, source="Hugging Face folder")
+    proven("qwen2 causal reranker, authors' library", found, source=HUGGING_FACE)
 
 
 def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
@@ -239,7 +224,7 @@ def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
 @pytest.mark.parametrize("query", [None, 30])
 def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: Proven) -> None:
     """A logit behind the question; the passage has what the query leaves it. Scores are raw."""
-    cached = tmp_path / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
+    cached = tmp_path / "hub" / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
     folder = write_language_model(cached, "gemma", gemma_tokenizer(), max_position_embeddings=2000)
     change_json(folder / "tokenizer_config.json", bos_token="<bos>", model_max_length=2000)
     changes: dict[str, Any] = {}
@@ -250,10 +235,11 @@ def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: 
         assert asked.max_length == 1024 + beside
         short = {"query_tokens": query, "max_length": 40 + beside}
         changes = {"rerank": asked.model_dump() | short, "steps": [{"step": "head"}]}
-    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
+    given = {"task": "rerank", "name": "tiny-causal", **changes}
+    bake(folder, tmp_path / "tiny.onnx", folder=tmp_path / "hub", **given)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
-    proven(named, found, source="Hugging Face folder", kept=query is not None)
+    proven(named, found, source=HUGGING_FACE, kept=query is not None)
 
 
 def bges_model_card(folder: Path, most: int) -> tuple[Scorer, int]:

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
+import torch
 
 from models.folders.heads import DECODERS, LABELS, saved_bert, saved_rotary
-from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from polybake.config import Config
-from support.oracle.agreement import Agreement, agreement_of_pairs
-from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("transformers")
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
 
 def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the pipeline, a pair at a time."""
     from transformers import pipeline
 
-    table = {"name": "tiny-pairs", "source": folder, "output": out, "task": "classify-pairs"}
-    bake_config(Config.model_validate({"model": table}))
+    bake(folder, out, name="tiny-pairs", task="classify-pairs")
     classify = pipeline("text-classification", str(folder), top_k=None)
-    head = read_head(out)
-    labels = head.manifest.contract.settings["labels"]
-    expected = []
-    for case in head.fixture.cases:
+    labels = read_head(out).manifest.contract.settings["labels"]
+
+    def given(case: Case) -> dict[str, Any]:
         # In a list: by itself an empty second text would count for none.
         encoded = [
             classify.tokenizer([pair], truncation=True, return_tensors="pt") for pair in case.texts
@@ -39,18 +32,16 @@ def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
             outputs = [classify.model(**one) for one in encoded]
         answer = [classify.postprocess(one, top_k=None, _legacy=False) for one in outputs]
         scores = [{one["label"]: one["score"] for one in pair} for pair in answer]
-        vectors = np.array([[pair[label] for label in labels] for pair in scores], np.float32)
         types = [one["token_type_ids"][0].tolist() for one in encoded if "token_type_ids" in one]
-        changed = {
+        return {
             "input_ids": tuple(tuple(one["input_ids"][0].tolist()) for one in encoded),
             # A tokenizer of a model without types gives none.
             "type_ids": tuple(map(tuple, types)) or case.type_ids,
-            "embeddings": encode_vectors(vectors),
+            "embeddings": [[pair[label] for label in labels] for pair in scores],
             "answer": answer,
         }
-        expected.append(case.model_copy(update=changed))
-    assert len(expected) > 10
-    return agreement_of_pairs(out, expected)
+
+    return agreement_case_by_case(out, given)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
@@ -58,11 +49,11 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Ids, types, labels, their order and their scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(f"{kind} pairs", found, source="Hugging Face folder", kept=kind == "bert")
+    proven(f"{kind} pairs", found, source=HUGGING_FACE, kept=kind == "bert")
 
 
 def test_with_a_decoder(tmp_path: Path, proven: Proven) -> None:
     """The last token of the second text decides the labels."""
     folder = saved_rotary(tmp_path / "model", DECODERS[0])
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(f"{DECODERS[0]} pairs", found, source="Hugging Face folder", kept=False)
+    proven(f"{DECODERS[0]} pairs", found, source=HUGGING_FACE, kept=False)

@@ -9,14 +9,12 @@ import pytest
 from safetensors import safe_open
 
 from models.folders.bert import KINDS, roberta
-from models.folders.saved import MAX_LENGTH, randomise, save
+from models.folders.saved import MAX_LENGTH, save
+from models.folders.seeded import randomise
 from polybake.baking.layers.log_buckets import log_buckets
 from polybake.baking.layers.relative_bias import relative_buckets
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import FOLDER, Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
 
 
 @pytest.mark.parametrize("kind", KINDS)

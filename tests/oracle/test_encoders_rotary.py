@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 from models.folders.rotary import (
     KINDS,
@@ -18,16 +19,9 @@ from models.folders.rotary import (
 from models.folders.saved import save
 from models.folders.tiny_folders import change_json
 from polybake.baking.golden.texts import CaseText
-from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement_with_folder
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
+from support.oracle.proven import Judged, Proven
 
 TEXTS = ("the river", "", "a boat in the water: query, passage.", "boats", "water boats, " * 30)
 
@@ -43,7 +37,7 @@ def test_baked_model_agrees(name: str, side: str, tmp_path: Path, proven: Proven
 
 
 @pytest.mark.parametrize("name", ["gemma", "llama", "mistral", "qwen2", "qwen3"])
-def test_a_prompt_that_is_computed_once_agrees(name: str, tmp_path: Path) -> None:
+def test_a_prompt_that_is_computed_once_agrees(name: str, tmp_path: Path, judged: Judged) -> None:
     """Texts of one prompt in one batch, and alone."""
     folder = save_kind(KINDS[name], tmp_path / "model")
     prompts = {"query": "the water of a river: ", "passage": "a boat in the water, "}
@@ -54,7 +48,7 @@ def test_a_prompt_that_is_computed_once_agrees(name: str, tmp_path: Path) -> Non
     cached = read_head(found.baked).manifest.cached
     assert cached is not None
     assert {*cached.tokens} == {*prompts}
-    assert found.difference <= LIMIT
+    judged(found)
 
 
 @pytest.mark.parametrize(

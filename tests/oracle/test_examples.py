@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 import pytest
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-
-from safetensors.torch import save_file  # noqa: E402 - the same
-from torch import nn  # noqa: E402 - skipped where it is missing
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402 - the same
-
-pytestmark = pytest.mark.oracle
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LENGTHS = torch.tensor([5, 2, 1, 4, 3])

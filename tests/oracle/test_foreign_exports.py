@@ -28,8 +28,6 @@ from polybake.runtime.embedder import Embedder
 from support.oracle.agreement import agreement
 from support.oracle.proven import Proven
 
-pytestmark = pytest.mark.oracle
-
 POOL = [{"step": "pool", "mode": "mean"}]
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+import transformers.models.gte.modeling_gte as gte
 from safetensors.numpy import load_file, save_file
 
 from models.folders.heads import saved_rotary
@@ -22,15 +24,7 @@ from support.oracle.agreement import (
     agreement_with_source,
     bake_source,
 )
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-gte = pytest.importorskip(
-    "transformers.models.gte.modeling_gte", reason="the oracle is not installed"
-)
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
+from support.oracle.proven import HUGGING_FACE, Proven
 
 TEXTS = ("the river", "", "a boat in the water: query, passage.", "water boats, " * 30)
 THETA = 50.0
@@ -106,4 +100,4 @@ def test_first_reranker_agrees(
     save_file(named, folder / "model.safetensors")
     monkeypatch.setattr(gte.GteRotaryEmbedding, "compute_default_rope_parameters", ntk(8.0))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx", library)
-    proven("new (GTE) reranker", found, source="Hugging Face folder", kept=False)
+    proven("new (GTE) reranker", found, source=HUGGING_FACE, kept=False)

@@ -8,13 +8,9 @@ import pytest
 
 from models.folders.bert import bert
 from models.folders.saved import save
-from polybake.base.files.hub_reference import parse_source
 from support.hub.hub_cache import write_cache
 from support.oracle.agreement import agreement_with_source, bake_source
 from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
 
 
 def test_agrees_from_a_cache(
@@ -26,5 +22,5 @@ def test_agrees_from_a_cache(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     snapshot = write_cache(tmp_path / "cache", "owner/tiny", save(tmp_path, *bert()))
-    baked = bake_source(parse_source("hub:owner/tiny"), tmp_path / "tiny.onnx")
+    baked = bake_source("hub:owner/tiny", tmp_path / "tiny.onnx", folder=snapshot)
     proven("bert", agreement_with_source(snapshot, baked), source="hub")

@@ -6,21 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-import polybake
 from models.folders.bert import KINDS
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
 from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import agreement
+from support.oracle.agreement import agreement, bake
 from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
 
 Floats = NDArray[np.float32]
 
@@ -88,7 +84,7 @@ class M3:
 def test_agrees_with_the_formula(tmp_path: Path, proven: Proven) -> None:
     """Every element of every output, each text's sparse vector, and all token ids."""
     folder, out = saved(tmp_path), tmp_path / "tiny.onnx"
-    polybake.bake(folder, out, name="tiny-hybrid", task="hybrid", pickle="tensors")
+    bake(folder, out, name="tiny-hybrid", task="hybrid", pickle="tensors")
     library, cases, expected, largest = M3(folder), read_head(out).fixture.cases, [], []
     assert len(cases) > 10
     for case in cases:
@@ -126,7 +122,7 @@ def test_dense_alone_agrees_with_sentence_transformers(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     folder, out = saved(tmp_path), tmp_path / "tiny.onnx"
-    polybake.bake(folder, out, name="tiny-hybrid", task="hybrid", pickle="tensors")
+    bake(folder, out, name="tiny-hybrid", task="hybrid", pickle="tensors")
     library = SentenceTransformer(str(folder), device="cpu")
     for case in read_head(out).fixture.cases:
         expected = np.stack([library.encode([text])[0] for text in case.texts])

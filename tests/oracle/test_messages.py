@@ -5,25 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling
 
 from models.folders.causal import write_language_model
 from models.folders.messages import CHATML, STRUCTURED
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement, bake_source
-from support.oracle.proven import FOLDER, Proven
-
-pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules import Transformer
-from sentence_transformers.sentence_transformer.modules import Pooling
-
-pytestmark = pytest.mark.oracle
+from support.oracle.agreement import Agreement, agreement, as_given, bake_source
+from support.oracle.proven import Proven
 
 LIMIT = 90
 PROMPTS = {"web": "Find the pages.", "code": "Find the code.\n\n", "none": ""}
@@ -83,9 +75,8 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     expected = []
     for case in make_fixture(out, [*cases_for(out), *more]).cases:
         rows = [row(text, case.prompt) for text in case.texts]
-        vectors = encode_vectors(np.stack([vector for _, vector in rows]))
-        ids = tuple(ids for ids, _ in rows)
-        expected.append(case.model_copy(update={"input_ids": ids, "embeddings": vectors}))
+        ids, vectors = zip(*rows, strict=True)
+        expected.append(as_given(case, {"input_ids": ids, "embeddings": vectors}))
     assert {case.prompt for case in expected} >= {*prompts, None}
     assert max(len(ids) for case in expected for ids in case.input_ids) == LIMIT
     return agreement(out, expected)
@@ -114,7 +105,7 @@ def test_agrees_with_sentence_transformers(
     folder = saved(tmp_path, template, pooling, prompts, default)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     kept = (named, pooling) == ("prompts", "lasttoken")
-    proven(f"qwen3, chat template, {named}", found, source=FOLDER, kept=kept)
+    proven(f"qwen3, chat template, {named}", found, kept=kept)
 
 
 def test_a_prompt_is_counted_and_variables_are_known(tmp_path: Path, proven: Proven) -> None:
@@ -123,7 +114,7 @@ def test_a_prompt_is_counted_and_variables_are_known(tmp_path: Path, proven: Pro
     variables = {"add_generation_prompt": True, "task": "x"}
     folder = saved(tmp_path, template, "mean", PROMPTS, include_prompt=False, variables=variables)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("qwen3, chat template, variables", found, source=FOLDER, kept=False)
+    proven("qwen3, chat template, variables", found, kept=False)
 
 
 def test_nothing_may_stand_behind_a_text(tmp_path: Path, proven: Proven) -> None:
@@ -131,4 +122,4 @@ def test_nothing_may_stand_behind_a_text(tmp_path: Path, proven: Proven) -> None
     template = "{% for one in messages %}{{ one.role }}: {{ one.content }}{% endfor %}"
     folder = saved(tmp_path, template, "lasttoken", PROMPTS)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("qwen3, chat template, no suffix", found, source=FOLDER, kept=False)
+    proven("qwen3, chat template, no suffix", found, kept=False)

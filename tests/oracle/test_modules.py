@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from models.folders.tiny_folders import CONFIG, write_bert
-from polybake.base.modelfile.container import read_head
-from support.oracle.agreement import agreement_with_folder
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import (
     Dense,
     Dropout,
     LayerNorm,
@@ -26,7 +18,11 @@ from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
     Transformer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import CONFIG, write_bert
+from polybake.base.modelfile.container import read_head
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 HIDDEN = CONFIG["hidden_size"]
 
@@ -67,11 +63,7 @@ def test_truncate_dim_cuts_after_the_modules(name: str, tmp_path: Path, proven: 
 
 def save(folder: Path, name: str, truncate_dim: int | None = None) -> Path:
     """Let sentence-transformers save a tiny BERT with these modules, their weights of std 0.2."""
-    torch.manual_seed(5)
-    parts = MODULES[name]()
-    for part in parts:
-        for key, weight in part.named_parameters():
-            torch.nn.init.normal_(weight, mean=float(key == "norm.weight"), std=0.2)
+    parts = [randomise(part, seed=place) for place, part in enumerate(MODULES[name]())]
     on_tokens = [p for p in parts if getattr(p, "module_input_name", None) == "token_embeddings"]
     after = [part for part in parts if part not in on_tokens]
     size = on_tokens[-1].out_features if on_tokens else HIDDEN

@@ -8,31 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.heads import named
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import drawn, randomise
 from models.folders.tiny_folders import change_json, write_json, write_tokenizer
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement
-from support.oracle.proven import FOLDER, Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 #: Kinds whose models every language verifies.
 KEPT = ("roberta",)
-HUGGING_FACE = "Hugging Face folder"
 FIXED = {"strategy": "fixed", "length": 12}
-
-
-def named(kind: str) -> str:
-    """The kind of an encoder, its variant behind a comma."""
-    model, comma, variant = kind.partition(",")
-    return f"{model} multi-vector{comma}{variant}"
 
 
 def saved_body(folder: Path, kind: str, *added: str) -> Path:
@@ -68,7 +57,6 @@ def saved(folder: Path, kind: str = "bert", skip: str = ".,:t", **settings: Any)
     from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 
     body = Transformer(str(saved_body(folder / "body", kind)), **settings)
-    torch.manual_seed(5)
     dense = Dense(
         body.get_embedding_dimension(),
         7,
@@ -76,6 +64,7 @@ def saved(folder: Path, kind: str = "bert", skip: str = ".,:t", **settings: Any)
         activation_function=torch.nn.Identity(),
         module_input_name="token_embeddings",
     )
+    randomise(dense)
     mask = MultiVectorMask(skiplist_words=[*skip])
     normalize = Normalize(module_input_name="token_embeddings")
     prompts = {"query": "the water: ", "document": "river "}
@@ -89,10 +78,10 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.util.similarity import maxsim
 
-    polybake.bake(folder, out, name="tiny-multi-vector")
+    bake(folder, out, name="tiny-multi-vector")
     library = MultiVectorEncoder(str(folder), device="cpu")
-    expected = []
-    for case in read_head(out).fixture.cases:
+
+    def given(case: Case) -> dict[str, Any]:
         if case.prompt == "query":
             texts = [library.encode_query([text])[0] for text in case.texts]
         else:  # without a prompt a text is a document
@@ -103,11 +92,9 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
             {"rows": len(text), "max_sim": float(score)}
             for text, score in zip(texts, scores, strict=True)
         ]
-        assert compare_answers(answer, case.answer) is None
-        vectors = np.concatenate([text.numpy() for text in texts])
-        expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
-    assert len(expected) > 10
-    return agreement(out, expected)
+        return {"embeddings": np.concatenate([text.numpy() for text in texts]), "answer": answer}
+
+    return agreement_case_by_case(out, given)
 
 
 @pytest.mark.parametrize("kind", [*BERT, *MODERN])
@@ -115,7 +102,7 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
     """Every row of every text agrees, and so does each relevance."""
     folder = saved(tmp_path, kind, query_expansion=FIXED, document_length=20)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=FOLDER, kept=kind in KEPT)
+    proven(named(kind, "multi-vector"), found, kept=kind in KEPT)
 
 
 @pytest.mark.parametrize(
@@ -135,14 +122,14 @@ def test_queries(
     """Queries are cut, filled up and attended to as the library does."""
     found = agreement_with_library(saved(tmp_path, **settings), tmp_path / "tiny.onnx")
     variant = request.node.callspec.id
-    proven(f"bert multi-vector, {variant}", found, source=FOLDER, kept=False)
+    proven(f"bert multi-vector, {variant}", found, kept=False)
 
 
 def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
     """Every token of a document has a vector if none is to be skipped."""
     folder = saved(tmp_path, skip="", query_expansion=FIXED)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("bert multi-vector, nothing skipped", found, source=FOLDER, kept=False)
+    proven("bert multi-vector, nothing skipped", found, kept=False)
 
 
 @pytest.mark.parametrize(
@@ -164,10 +151,9 @@ def test_folders_of_stanford(metadata: dict[str, Any], tmp_path: Path, proven: P
     from safetensors.torch import load_file, save_file
 
     folder = saved_body(tmp_path / "model", "bert", "[unused0]", "[unused1]")
-    torch.manual_seed(5)
     weights = {f"bert.{name}": one for name, one in load_file(folder / "model.safetensors").items()}
     save_file(
-        weights | {"linear.weight": torch.randn(7, 24)},
+        weights | {"linear.weight": torch.from_numpy(drawn("linear.weight", (7, 24)))},
         folder / "model.safetensors",
         metadata={"format": "pt"},
     )
@@ -187,8 +173,7 @@ def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Pro
     from sentence_transformers.base.modules.dense import Dense
 
     body = Transformer(str(saved_body(tmp_path / "body", "bert", "[Q] ", "[D] ")))
-    torch.manual_seed(5)
-    dense = Dense(24, 7, bias=False, activation_function=torch.nn.Identity())
+    dense = randomise(Dense(24, 7, bias=False, activation_function=torch.nn.Identity()))
     folder = tmp_path / "model"
     SentenceTransformer(modules=[body, dense]).save(str(folder))
     modules = [
@@ -219,4 +204,4 @@ def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Pro
     write_json(folder / "config_sentence_transformers.json", saved_settings)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", words skipped" if settings else ""
-    proven(f"bert multi-vector, of PyLate{variant}", found, source=FOLDER, kept=False)
+    proven(f"bert multi-vector, of PyLate{variant}", found, kept=False)

@@ -9,6 +9,7 @@ from typing import Any
 
 import onnx
 import pytest
+import torch
 
 from models.folders.heads import reranker_of_modules
 from models.folders.saved import (
@@ -18,22 +19,15 @@ from models.folders.saved import (
     wordpiece_vocabulary,
 )
 from models.folders.tiny_folders import change_json
-from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import (
     agreement_with_cross_encoder,
     agreement_with_source,
     bake_source,
 )
-from support.oracle.proven import Proven
+from support.oracle.proven import Judged, Proven
 
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.filterwarnings("ignore"),  # PyTorch's own, of its exporters
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its exporters
 
 #: No two sizes are equal, and as many positions as a RoBERTa of 60 tokens needs.
 SIZES: dict[str, Any] = {
@@ -238,7 +232,7 @@ def test_half_precision(tmp_path: Path) -> None:
     ("said", "activation"),
     [("task", "Sigmoid"), ("settings", "Sigmoid"), ("settings", "Identity")],
 )
-def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path) -> None:
+def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path, judged: Judged) -> None:
     """Its config.json names no head: the task does, or the CrossEncoder's own settings."""
     save(tmp_path / "base", *bert())
     library = reranker_of_modules(tmp_path / "base" / "body", activation)
@@ -250,11 +244,10 @@ def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path) -> No
     for name in kept:
         shutil.copy(tmp_path / "library" / name, path.parent)
     task = "rerank" if said == "task" else None
-    found = agreement_with_cross_encoder(path, tmp_path / "m.onnx", tmp_path / "library", task)
-    assert found.difference <= LIMIT
+    judged(agreement_with_cross_encoder(path, tmp_path / "m.onnx", tmp_path / "library", task))
 
 
-def test_an_input_of_types_without_types(tmp_path: Path) -> None:
+def test_an_input_of_types_without_types(tmp_path: Path, judged: Judged) -> None:
     """A class that gives none has the input fed zeros."""
     save(tmp_path / "base", *bert())
     base, library = tmp_path / "base" / "body", tmp_path / "library"
@@ -268,7 +261,7 @@ def test_an_input_of_types_without_types(tmp_path: Path) -> None:
     pair = read_head(tmp_path / "m.onnx").manifest.contract.pair
     assert pair is not None
     assert {piece.type_id for piece in pair.pieces} == {0}
-    assert found.difference <= LIMIT
+    judged(found)
 
 
 def export_reranker(model: Any, folder: Path) -> Path:

@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 from models.folders.tiny_folders import write_bert
 from models.formulas import jina_bert_numpy, nomic_moe_numpy
 from models.formulas.rotary_numpy import Floats, Weights
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement, bake_source
-from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake_source
+from support.oracle.proven import HUGGING_FACE, Proven
 
 Forward = Callable[[Weights, NDArray[np.int64]], Floats]
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Floats], Forward]] = {
@@ -44,13 +41,11 @@ def agreement_with_formula(
 ) -> Agreement:
     """Bake a folder with the mean of its tokens, and compare every golden case."""
     exact = {name: array.astype(np.float64) for name, array in weights.items()}
-    expected = []
-    for case in read_head(bake_source(folder, out)).fixture.cases:
-        rows = [forward(exact, np.array(ids)).mean(axis=0) for ids in case.input_ids]
-        vectors = encode_vectors(np.array(rows, np.float32))
-        expected.append(case.model_copy(update={"embeddings": vectors}))
-    assert len(expected) > 10
-    return agreement(out, expected)
+
+    def given(case: Case) -> dict[str, Any]:
+        return {"embeddings": [forward(exact, np.array(ids)).mean(0) for ids in case.input_ids]}
+
+    return agreement_case_by_case(bake_source(folder, out), given)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,4 +54,4 @@ def test_agrees_with_its_formula(kind: str, tmp_path: Path, proven: Proven) -> N
     config, weights, forward = KINDS[kind]
     folder = write_bert(tmp_path / "model", config, weights)
     found = agreement_with_formula(folder, tmp_path / "tiny.onnx", weights, forward)
-    proven(kind, found, source="Hugging Face folder")
+    proven(kind, found, source=HUGGING_FACE)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import CONFIG, write_json, write_tokenizer
 from models.parts.tiny_state import state
 from polybake.baking.golden.texts import CaseText
@@ -15,11 +17,6 @@ from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.steps import Pool
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LISTS = (("mean", "cls"), MODES[::-1])
@@ -135,12 +132,9 @@ def write_pooled(
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel
 
-    torch.manual_seed(4)
     bert = BertModel(BertConfig(**CONFIG | {"vocab_size": 300}), add_pooling_layer=False)
-    for weight in bert.parameters():
-        weight.data.add_(torch.randn_like(weight), alpha=0.2)
     body = folder.with_name("body")
-    bert.save_pretrained(body)
+    randomise(bert).save_pretrained(body)
     write_byte_level_tokenizer(body) if byte_level else write_tokenizer(body)
     modules = [Transformer(str(body)), Pooling(CONFIG["hidden_size"], **pooling)]
     SentenceTransformer(

@@ -6,20 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import polybake
 from models.folders.saved import MAX_LENGTH, save
 from models.folders.tiny_folders import change_json
 from oracle.test_onnx_exports import TYPES, bert, export
-from support.oracle.agreement import agreement_with_source
-from support.oracle.proven import Proven
+from support.oracle.agreement import agreement_with_source, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
-pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.filterwarnings("ignore"),  # PyTorch's own, of its exporters
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its exporters
 
 
 @pytest.mark.parametrize("converted", [False, True])
@@ -43,9 +36,10 @@ def test_a_known_name_agrees(
     if normalized:
         modules.append(Normalize())
     SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "whole"))
-    alone = (tmp_path / "body").rename(tmp_path / called)
+    (tmp_path / "named").mkdir()
+    alone = (tmp_path / "body").rename(tmp_path / "named" / called)
     change_json(alone / "tokenizer_config.json", model_max_length=MAX_LENGTH)
     source = export(alone, TYPES, dynamo=False, opset_version=17) if converted else alone
-    baked = polybake.bake(source, tmp_path / "tiny.onnx", name="tiny").path
-    form = "ONNX export" if converted else "Hugging Face folder"
+    baked = bake(source, tmp_path / "tiny.onnx", folder=tmp_path / "named", name="tiny")
+    form = "ONNX export" if converted else HUGGING_FACE
     proven("bert", agreement_with_source(tmp_path / "whole", baked), source=f"{form}, by its name")

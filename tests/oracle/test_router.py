@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Router
+from sentence_transformers.sentence_transformer.modules import (
+    Dense,
+    LayerNorm,
+    Normalize,
+    Pooling,
+    StaticEmbedding,
+    Transformer,
+)
 from tokenizers import Tokenizer
 
-from models.folders.saved import randomise
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import (
     CONFIG,
     bert_weights,
@@ -20,25 +30,8 @@ from models.folders.tiny_folders import (
 )
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import agreement, agreement_with_folder, bake_source
+from support.oracle.agreement import agreement, agreement_with_folder, as_given, bake_source
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
-from sentence_transformers.base.modules import Router  # noqa: E402
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
-    Dense,
-    LayerNorm,
-    Normalize,
-    Pooling,
-    StaticEmbedding,
-    Transformer,
-)
-
-pytestmark = pytest.mark.oracle
 
 SMALL = CONFIG | {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 3}
 PROMPTS = {"query": "the query: ", "document": "passage: "}
@@ -153,8 +146,8 @@ def test_three_routes_agree(tmp_path: Path, proven: Proven) -> None:
     seen, expected = set(), []
     for case in make_fixture(out, cases_for(out)).cases:
         task = case.prompt if case.prompt != "document" else None  # a prompt without a route
-        vectors = encode_vectors(np.stack([model.encode(text, task=task) for text in case.texts]))
-        expected.append(case.model_copy(update={"embeddings": vectors}))
+        vectors = [model.encode(text, task=task) for text in case.texts]
+        expected.append(as_given(case, {"embeddings": vectors}))
         seen.add(task)
     assert seen == {None, "title", "query", "body"}
     proven("bert, Router", agreement(out, expected))
@@ -200,8 +193,8 @@ def test_limits_of_routes_agree(
     expected = []
     for case in make_fixture(out, cases_for(out)).cases:
         given = {"prompt": prompts[case.prompt], "task": case.prompt} if case.prompt else {}
-        vectors = np.stack([model.encode(text, **given) for text in case.texts])
-        expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
+        vectors = [model.encode(text, **given) for text in case.texts]
+        expected.append(as_given(case, {"embeddings": vectors}))
     assert max(len(ids) for case in expected for ids in case.input_ids) > 7
     proven(named(out), agreement(out, expected))
 
@@ -224,11 +217,10 @@ def save(
     folder: Path, modules: Callable[[Path], list[Any]], prompts: dict[str, str] | None
 ) -> Path:
     """Let sentence-transformers save the modules, those without an encoder of std 0.2."""
-    torch.manual_seed(5)
     made = modules(folder)
-    for module in (part for one in made for part in one.modules()):
+    for place, module in enumerate(part for one in made for part in one.modules()):
         if isinstance(module, Dense | LayerNorm):
-            randomise(module)
+            randomise(module, seed=place)
     model = SentenceTransformer(modules=made, prompts=prompts, device="cpu")
     model.save(str(folder / "saved"))
     return folder / "saved"

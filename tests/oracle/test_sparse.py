@@ -8,29 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.heads import named
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_tokenizer
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import Case, encode_vectors
-from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement
-from support.oracle.proven import FOLDER, Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake
+from support.oracle.proven import Proven
 
 BERT = [kind for kind in bert.KINDS if not kind.startswith(("bart", "gpt2", "t5", "deberta"))]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 #: Kinds whose models every language verifies.
 KEPT = ("xlm-roberta",)
-
-
-def named(kind: str) -> str:
-    """The kind of a sparse encoder, its variant behind a comma."""
-    model, comma, variant = kind.partition(",")
-    return f"{model} sparse{comma}{variant}"
 
 
 def saved_masked_lm(folder: Path, kind: str, **settings: Any) -> Path:
@@ -68,10 +58,10 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the library, a text at a time."""
     from sentence_transformers import SparseEncoder
 
-    polybake.bake(folder, out, name="tiny-sparse")
+    bake(folder, out, name="tiny-sparse")
     library = SparseEncoder(str(folder), device="cpu")
-    expected = []
-    for case in read_head(out).fixture.cases:
+
+    def given(case: Case) -> dict[str, Any]:
         vectors = np.stack([encoded(library, case, text) for text in case.texts])
         tokens = library.tokenizer.convert_ids_to_tokens(range(vectors.shape[1]))
         answer = [
@@ -82,10 +72,9 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
             ]
             for row in vectors
         ]
-        assert compare_answers(answer, case.answer) is None
-        expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
-    assert len(expected) > 10
-    return agreement(out, expected)
+        return {"embeddings": vectors, "answer": answer}
+
+    return agreement_case_by_case(out, given)
 
 
 def encoded(library: Any, case: Case, text: str) -> np.ndarray:
@@ -100,7 +89,7 @@ def encoded(library: Any, case: Case, text: str) -> np.ndarray:
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Every weight agrees, and so do the names of the heaviest tokens."""
     found = agreement_with_library(saved(tmp_path, kind), tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=FOLDER, kept=kind in KEPT)
+    proven(named(kind, "sparse"), found, kept=kind in KEPT)
 
 
 def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
@@ -110,7 +99,7 @@ def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
     plain = saved_masked_lm(tmp_path / "plain", "bert", tie_word_embeddings=False)
     SparseEncoder(str(plain), device="cpu").save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("bert sparse, not tied", found, source=FOLDER, kept=False)
+    proven("bert sparse, not tied", found, kept=False)
 
 
 @pytest.mark.parametrize("pooling", ["max", "sum"])
@@ -131,7 +120,7 @@ def test_poolings(pooling: str, activation: str, tmp_path: Path, proven: Proven)
         str(tmp_path / "model")
     )
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven(f"bert sparse, {pooling} of {activation}", found, source=FOLDER, kept=False)
+    proven(f"bert sparse, {pooling} of {activation}", found, kept=False)
 
 
 def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
@@ -144,7 +133,7 @@ def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
     weights = torch.linspace(0.1, 3, len(tokenizer))
     SparseEncoder(modules=[SparseStaticEmbedding(tokenizer, weights)]).save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("static_embedding sparse", found, source=FOLDER, kept=False)
+    proven("static_embedding sparse", found, kept=False)
 
 
 def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
@@ -165,4 +154,4 @@ def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
     router = Router.for_query_document([static], [transformer, SpladePooling()])
     SparseEncoder(modules=[router]).save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("distilbert sparse, queries by a table", found, source=FOLDER, kept=True)
+    proven("distilbert sparse, queries by a table", found, kept=True)

@@ -12,16 +12,14 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from models.folders.saved import wordpiece_vocabulary
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText
-from polybake.base.modelfile.fixture import encode_vectors
 from support.oracle.agreement import (
     agreement,
     agreement_with_folder,
     agreement_with_source,
+    as_given,
     bake_source,
 )
 from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
 
 SIZE = 7
 VOCABULARY = wordpiece_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -89,8 +87,7 @@ def test_agrees_with_model2vec(
         # What encode() does before it tokenizes.
         cut = [text[: model.max_length * model.median_token_length] for text in case.texts]
         assert ids == model.tokenize(cut), case.id
-        vectors = encode_vectors(model.encode(list(case.texts)).astype(np.float32))
-        golden.append(case.model_copy(update={"embeddings": vectors}))
+        golden.append(as_given(case, {"embeddings": model.encode(list(case.texts))}))
     proven(f"model2vec, {dtype}", agreement(baked, golden), source="model2vec folder")
 
 

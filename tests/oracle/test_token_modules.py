@@ -8,23 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from models.folders.tiny_folders import CONFIG, write_bert
-from support.oracle.agreement import agreement_with_folder, bake_source
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 - the same
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import (
     CNN,
     LSTM,
     Pooling,
     Transformer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import CONFIG, write_bert
+from support.oracle.agreement import agreement_with_folder, bake_source
+from support.oracle.proven import Proven
 
 HIDDEN = CONFIG["hidden_size"]
 TEXTS = ["the river", "a boat on the water, singing: " * 2, "w"]
@@ -52,11 +47,7 @@ def lengths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def save(folder: Path, name: str, pooling: str) -> Path:
     """Let sentence-transformers save a tiny BERT with these modules, their weights of std 0.2."""
-    torch.manual_seed(5)
-    parts = MODULES[name]()
-    for part in parts:
-        for weight in part.parameters():
-            torch.nn.init.normal_(weight, std=0.2)
+    parts = [randomise(part, seed=place) for place, part in enumerate(MODULES[name]())]
     body = Transformer(str(write_bert(folder / "body")))
     pool = Pooling(parts[-1].get_embedding_dimension(), pooling_mode=pooling)
     model = SentenceTransformer(modules=[body, *parts, pool], device="cpu")
@@ -88,7 +79,6 @@ def test_no_bake_of_a_module_behind_the_pooling(tmp_path: Path) -> None:
     """A CNN that stands behind the pooling is refused."""
     from polybake.errors import InputError
 
-    torch.manual_seed(5)
     body = Transformer(str(write_bert(tmp_path / "body")))
     modules = [body, Pooling(HIDDEN), CNN(HIDDEN, 7, kernel_sizes=[1])]
     SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "saved"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from tokenizers import normalizers
 
 from models.folders.bert import KINDS
@@ -16,15 +17,11 @@ from models.folders.saved import save
 from models.folders.tiny_folders import write_json
 from polybake.baking.golden.texts import builtin_cases
 from polybake.baking.sources.tokenizer import open_tokenizer
-from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import read_sentencepiece
 from polybake.base.files.model_folder import ModelFolder
-from support.oracle.agreement import agreement_with_folder, bake_source
-
-pytestmark = pytest.mark.oracle
-transformers = pytest.importorskip("transformers")
-#: Without it transformers reads no ``.model`` file.
-pytest.importorskip("sentencepiece")
+from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.proven import Judged, JudgedTokenizer
+from support.oracle.record import made_tokenizer
 
 Json = dict[str, Any]
 
@@ -84,24 +81,13 @@ def written(folder: Path, name: str, *more: Json) -> Path:
     return folder
 
 
-def made_json(folder: Path) -> Json:
-    """What polybake makes, without padding and truncation, which are set anew."""
-    made = make_tokenizer(ModelFolder.at(folder)).data.model_dump(mode="json", exclude_unset=True)
-    return {**made, "padding": None, "truncation": None}
-
-
-def library_json(tokenizer: Any) -> Json:
-    """What transformers has."""
-    found = json.loads(tokenizer.backend_tokenizer.to_str())
-    return {**found, "padding": None, "truncation": None}
-
-
 @pytest.mark.parametrize("name", sorted(OLD))
-def test_every_class_is_the_library_s(name: str, tmp_path: Path) -> None:
+def test_every_class_is_the_library_s(
+    name: str, tmp_path: Path, judged_tokenizer: JudgedTokenizer
+) -> None:
     """All of tokenizer.json is equal, and so are the ids of texts and pairs."""
     folder = written(tmp_path, name)
     library = transformers.AutoTokenizer.from_pretrained(folder)
-    assert made_json(folder) == library_json(library)
     baked = open_tokenizer(ModelFolder.at(folder))
     cases = builtin_cases(prompts={}, token_count=baked.count, max_length=baked.max_length)
     texts = [*TEXTS, *(text for case in cases for text in case.texts)]
@@ -111,20 +97,24 @@ def test_every_class_is_the_library_s(name: str, tmp_path: Path) -> None:
     expected = library(texts, second, return_token_type_ids=True)
     assert [pair.ids for pair in pairs] == expected["input_ids"]
     assert [pair.type_ids for pair in pairs] == expected["token_type_ids"]
+    judged_tokenizer(folder, library)
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
 @pytest.mark.parametrize("name", DISTINCT)
-def test_settings_are_obeyed_as_by_the_library(name: str, kind: str, tmp_path: Path) -> None:
+def test_settings_are_obeyed_as_by_the_library(
+    name: str, kind: str, tmp_path: Path, judged_tokenizer: JudgedTokenizer
+) -> None:
     """All of tokenizer.json is equal whatever tokenizer_config.json and other files say."""
     folder = written(tmp_path, name, *SETTINGS[kind])
-    library = transformers.AutoTokenizer.from_pretrained(folder)
-    assert made_json(folder) == library_json(library)
+    judged_tokenizer(folder, transformers.AutoTokenizer.from_pretrained(folder))
 
 
 @pytest.mark.parametrize("where", ["added_tokens_decoder", "added_tokens.json"])
 @pytest.mark.parametrize("name", DISTINCT)
-def test_added_tokens_keep_their_ids_and_flags(name: str, where: str, tmp_path: Path) -> None:
+def test_added_tokens_keep_their_ids_and_flags(
+    name: str, where: str, tmp_path: Path, judged_tokenizer: JudgedTokenizer
+) -> None:
     """Tokens behind the vocabulary, from either file, one of them special."""
     count = len(vocabulary(written(tmp_path / "plain", name)))
     if where == "added_tokens.json":
@@ -137,13 +127,13 @@ def test_added_tokens_keep_their_ids_and_flags(name: str, where: str, tmp_path: 
         files = {"added_tokens.json": {"not read": 3}}
     folder = written(tmp_path / "added", name, settings, files)
     library = transformers.AutoTokenizer.from_pretrained(folder)
-    assert made_json(folder) == library_json(library)
     assert library.convert_tokens_to_ids(["Boat!", "<n>"]) == [count, count + 1]
+    judged_tokenizer(folder, library)
 
 
 def vocabulary(folder: Path) -> list[Any]:
     """The vocabulary without added tokens."""
-    return list(made_json(folder)["model"]["vocab"])
+    return list(made_tokenizer(folder)["model"]["vocab"])
 
 
 #: A folder with files in place of the tokenizer.json of a model of this kind.
@@ -151,7 +141,9 @@ MODELS = {"bert": "vocab.txt", "roberta": "vocab.json"}
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_bakes_the_same_file_as_with_tokenizer_json(kind: str, tmp_path: Path) -> None:
+def test_bakes_the_same_file_as_with_tokenizer_json(
+    kind: str, tmp_path: Path, judged: Judged
+) -> None:
     """Every byte of the model file is that of the same folder with transformers' tokenizer.json."""
     saved = save(tmp_path / "first", *KINDS[kind]())
     old = Path(shutil.copytree(saved, tmp_path / "second" / "saved"))
@@ -166,7 +158,7 @@ def test_bakes_the_same_file_as_with_tokenizer_json(kind: str, tmp_path: Path) -
     transformers.AutoTokenizer.from_pretrained(old).save_pretrained(saved)
     baked = [bake_source(place, place.parent / "tiny.onnx") for place in (saved, old)]
     assert baked[0].read_bytes() == baked[1].read_bytes()
-    assert agreement_with_folder(old, baked[1]).difference <= 1e-5
+    judged(agreement_with_source(old, baked[1]))
 
 
 def test_no_normalizer_stands_for_siglips(tmp_path: Path) -> None:

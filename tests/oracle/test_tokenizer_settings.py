@@ -17,9 +17,7 @@ from models.folders.tiny_folders import write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 from support.oracle.agreement import agreement_with_folder
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
+from support.oracle.proven import Judged
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -49,10 +47,6 @@ def changed(
     return saved
 
 
-def agrees(folder: Path, out: Path) -> None:
-    assert agreement_with_folder(folder, out).difference <= 1e-5
-
-
 def cut_left(data: dict[str, Any]) -> None:
     cut = {"direction": "Left", "max_length": 20, "strategy": "LongestFirst", "stride": 0}
     data["truncation"] = cut
@@ -78,10 +72,15 @@ BOAT = {"content": "boat", "lstrip": False, "rstrip": False, "normalized": False
     ],
 )
 def test_follows_the_library(
-    kind: str, settings: dict[str, object], change: Change | None, tmp_path: Path
+    kind: str,
+    settings: dict[str, object],
+    change: Change | None,
+    tmp_path: Path,
+    judged: Judged,
 ) -> None:
     """Ids are those of the library, and vectors agree."""
-    agrees(changed(tmp_path, kind, settings, change), tmp_path / "tiny.onnx")
+    folder = changed(tmp_path, kind, settings, change)
+    judged(agreement_with_folder(folder, tmp_path / "tiny.onnx"))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,12 @@ def test_follows_the_library(
     ],
 )
 def test_the_remedy_helps(
-    kind: str, settings: dict[str, object], change: Change | None, key: str, tmp_path: Path
+    kind: str,
+    settings: dict[str, object],
+    change: Change | None,
+    key: str,
+    tmp_path: Path,
+    judged: Judged,
 ) -> None:
     """What is refused agrees once the tokenizer is saved again."""
     from transformers import AutoTokenizer
@@ -110,4 +114,4 @@ def test_the_remedy_helps(
     with pytest.raises(InputError, match=rf"{key} = .*save the tokenizer again"):
         open_source(folder)
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
-    agrees(folder, tmp_path / "tiny.onnx")
+    judged(agreement_with_folder(folder, tmp_path / "tiny.onnx"))

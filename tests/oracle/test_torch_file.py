@@ -9,14 +9,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 
 from models.folders.torch_saved import CLASSES, Parameter, Storage, Tensor, pickled, state_of
 from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 DTYPES = {
     "F64": torch.float64,

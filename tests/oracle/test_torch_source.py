@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_json
 from models.folders.torch_exported import (
     KINDS,
@@ -27,15 +28,11 @@ from models.folders.torch_exported import (
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.sources import open_source
 from polybake.baking.sources.torch.export import TorchExport
+from polybake.baking.sources.torch.model import TorchModel
+from polybake.baking.sources.torch.proof import expectations
 from polybake.errors import CheckFailed, InputError
 from support.oracle.agreement import agreement_with_folder, bake_source
 from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
-
-from polybake.baking.sources.torch.model import TorchModel  # noqa: E402 - imports PyTorch
-from polybake.baking.sources.torch.proof import expectations  # noqa: E402
 
 SOURCE = "torch export"
 

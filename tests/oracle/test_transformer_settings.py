@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from models.folders.tiny_folders import (
     change_json,
@@ -15,18 +15,10 @@ from models.folders.tiny_folders import (
     write_sentence_transformers,
 )
 from polybake.baking.golden.golden import cases_for, make_fixture
-from polybake.baking.prove.proof import LIMIT
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.fixture import encode_vectors
 from polybake.errors import InputError
-from support.oracle.agreement import agreement, agreement_with_folder, bake_source
-
-pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer
-
-pytestmark = pytest.mark.oracle
+from support.oracle.agreement import agreement, agreement_with_folder, as_given, bake_source
+from support.oracle.proven import Judged
 
 TEMPLATE = "{% for message in messages %}query {{ message['content'] }}{% endfor %}"
 OLD = {"max_seq_length": 20, "do_lower_case": False}
@@ -76,18 +68,18 @@ def test_unknown_digits_end_cut_texts(tmp_path: Path) -> None:
     assert cut[-1] == model.tokenizer.unk_token_id
 
 
-def test_a_template_of_other_processors(tmp_path: Path) -> None:
+def test_a_template_of_other_processors(tmp_path: Path, judged: Judged) -> None:
     """chat_template.json belongs to other processors and is not read for a tokenizer."""
     folder = write_bert(tmp_path / "m")
     add_template(folder, "chat_template.json")
     assert not renders(folder)
-    assert agreement_with_folder(folder, tmp_path / "tiny.onnx").difference <= LIMIT
+    judged(agreement_with_folder(folder, tmp_path / "tiny.onnx"))
 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "chat_template.jinja"])
 @pytest.mark.parametrize("settings", [{}, OLD, NEW], ids=["none", "old", "new"])
 def test_templates_that_the_library_leaves_alone(
-    name: str, settings: dict[str, object], tmp_path: Path
+    name: str, settings: dict[str, object], tmp_path: Path, judged: Judged
 ) -> None:
     """With modules.json only a modality_config with messages renders texts."""
     pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
@@ -95,10 +87,10 @@ def test_templates_that_the_library_leaves_alone(
     add_template(folder, name)
     write_json(folder / "sentence_bert_config.json", settings)
     assert not renders(folder)
-    assert agreement_with_folder(folder, tmp_path / "tiny.onnx").difference <= LIMIT
+    judged(agreement_with_folder(folder, tmp_path / "tiny.onnx"))
 
 
-def test_settings_that_change_nothing(tmp_path: Path) -> None:
+def test_settings_that_change_nothing(tmp_path: Path, judged: Judged) -> None:
     """What is let through without being computed leaves the library's vectors as they are."""
     pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
     folder = write_sentence_transformers(tmp_path / "m", pooling)
@@ -121,11 +113,10 @@ def test_settings_that_change_nothing(tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
         passed = {"add_pooling_layer": False, "low_cpu_mem_usage": True, "dtype": "bfloat16"}
         write_json(folder / "sentence_bert_config.json", {**settings, key: passed})
-        found = agreement_with_folder(folder, tmp_path / "out" / "tiny.onnx")
-        assert found.difference <= LIMIT
+        judged(agreement_with_folder(folder, tmp_path / "out" / "tiny.onnx"))
 
 
-def test_limits_of_queries_and_documents(tmp_path: Path) -> None:
+def test_limits_of_queries_and_documents(tmp_path: Path, judged: Judged) -> None:
     """encode_query and encode_document have limits of their own, encode the usual one."""
     pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
     folder = write_sentence_transformers(tmp_path / "m", pooling)
@@ -139,10 +130,9 @@ def test_limits_of_queries_and_documents(tmp_path: Path) -> None:
     encode["document"] = model.encode_document
     cases = make_fixture(out, cases_for(out)).cases
     assert {case.prompt for case in cases} == {*encode}
-    vectors = [np.stack([encode[case.prompt](text) for text in case.texts]) for case in cases]
     expected = [
-        case.model_copy(update={"embeddings": encode_vectors(rows)})
-        for case, rows in zip(cases, vectors, strict=True)
+        as_given(case, {"embeddings": [encode[case.prompt](text) for text in case.texts]})
+        for case in cases
     ]
     assert max(len(ids) for case in cases for ids in case.input_ids) == 26
-    assert agreement(out, expected).difference <= LIMIT
+    judged(agreement(out, expected))

@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from models.folders.saved import MAX_LENGTH, randomise, wordpiece_vocabulary
+from models.folders.saved import MAX_LENGTH, wordpiece_vocabulary
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCABULARY = wordpiece_vocabulary(*SPECIAL)
@@ -71,7 +68,7 @@ def save(kind: str, start: int, folder: Path) -> Path:
     body = folder / "body"
     randomise(getattr(transformers, f"{name}Model")(config)).save_pretrained(body)
     transformers.BertTokenizer(vocab=VOCABULARY).save_pretrained(body)
-    weights = torch.nn.Parameter(torch.rand(LAYERS + 1 - start) + 0.1)
+    weights = torch.nn.Parameter(torch.linspace(0.9, 0.2, LAYERS + 1 - start))
     modules = [
         Transformer(str(body), max_seq_length=MAX_LENGTH),
         WeightedLayerPooling(12, LAYERS, start, weights),

@@ -8,20 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from models.folders.tiny_folders import change_json
-from polybake.baking.golden.texts import builtin_cases
-from polybake.baking.sources import open_source
-from polybake.errors import InputError
-from support.oracle.agreement import agreement_with_folder
-from support.oracle.proven import Proven
-
-sentence_transformers = pytest.importorskip(
-    "sentence_transformers", reason="the oracle is not installed"
-)
-
-import torch  # noqa: E402 - skipped above
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 - skipped above
+import sentence_transformers
+from sentence_transformers.sentence_transformer.modules import (
     CNN,
     LSTM,
     BoW,
@@ -30,12 +18,18 @@ from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 -
     WordEmbeddings,
     WordWeights,
 )
-from sentence_transformers.sentence_transformer.modules.tokenizer import (  # noqa: E402
+from sentence_transformers.sentence_transformer.modules.tokenizer import (
     ENGLISH_STOP_WORDS,
     WhitespaceTokenizer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import change_json
+from polybake.baking.golden.texts import builtin_cases
+from polybake.baking.sources import open_source
+from polybake.errors import InputError
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 SIZE = 7
 #: Words of the built-in cases, some with capitals and punctuation as they stand, some lowered.
@@ -86,10 +80,7 @@ NETWORKS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_over_words_agree(name: str, tmp_path: Path, proven: Proven) -> None:
     """Each text gets what a CNN or an LSTM over its words alone gives; LSTM itself needs some."""
-    torch.manual_seed(5)
-    network, module = NETWORKS[name](), words([], lowercase=False)
-    for weight in network.parameters():
-        torch.nn.init.normal_(weight, std=0.2)
+    network, module = randomise(NETWORKS[name]()), words([], lowercase=False)
     pool = Pooling(network.get_embedding_dimension(), pooling_mode="mean")
     folder = save([module, network, pool], tmp_path)
     cases = [

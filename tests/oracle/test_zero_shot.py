@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
+import torch
 
-import polybake
-from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement_of_pairs
-from support.oracle.proven import Proven
+from models.folders.heads import BERT, MODERN, named, saved_bert, saved_rotary
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
-pytestmark = pytest.mark.oracle
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("transformers")
-
-SAVED = "Hugging Face folder"
 LABELS = ("contradiction", "neutral", "entailment")
 
 #: Kinds whose models every language verifies.
@@ -29,12 +23,12 @@ def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) ->
     """Bake a folder and compare each golden case with the pipeline, one label alone, too."""
     from transformers import pipeline
 
-    polybake.bake(folder, out, name="tiny-zero-shot")
+    bake(folder, out, name="tiny-zero-shot")
     classify = pipeline("zero-shot-classification", str(folder), device="cpu")
     entailment = [label.lower()[:6] for label in labels].index("entail")
     contradiction = -1 if entailment == 0 else 0
-    expected = []
-    for case in read_head(out).fixture.cases:
+
+    def given(case: Case) -> dict[str, Any]:
         call = case.call
         answer = [
             _answer(classify, text, call) if text else golden
@@ -46,25 +40,19 @@ def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) ->
         ]
         with torch.inference_mode():
             numbers = [classify.model(**one).logits[0].numpy() for one in encoded]
-        kept = np.array([[row[entailment], row[contradiction]] for row in numbers], np.float32)
         types = [one.get("token_type_ids") for one in encoded]
         known = not any(one is None for one in types)
-        expected.append(
-            case.model_copy(
-                update={
-                    "input_ids": tuple(tuple(one.input_ids[0].tolist()) for one in encoded),
-                    # A tokenizer of a model without types gives none.
-                    "type_ids": tuple(tuple(one[0].tolist()) for one in types)
-                    if known
-                    else case.type_ids,
-                    "embeddings": encode_vectors(kept),
-                    "answer": answer,
-                }
-            )
-        )
-    assert len(expected) > 10
-    assert {len(case.call["labels"]) for case in expected} == {1, 3}
-    return agreement_of_pairs(out, expected)
+        return {
+            "input_ids": tuple(tuple(one.input_ids[0].tolist()) for one in encoded),
+            # A tokenizer of a model without types gives none.
+            "type_ids": tuple(tuple(one[0].tolist()) for one in types) if known else case.type_ids,
+            "embeddings": [[row[entailment], row[contradiction]] for row in numbers],
+            "answer": answer,
+        }
+
+    found = agreement_case_by_case(out, given)
+    assert {len(case.call["labels"]) for case in found.expected} == {1, 3}
+    return found
 
 
 def _answer(classify: object, text: str, call: dict[str, object]) -> list[dict[str, object]]:
@@ -86,9 +74,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Ids, types, entailment, labels and scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
-    model, comma, variant = kind.partition(",")
-    name = f"{model} entailment{comma}{variant}"
-    proven(name, found, source=SAVED, kept=kind in KEPT)
+    proven(named(kind, "entailment"), found, source=HUGGING_FACE, kept=kind in KEPT)
 
 
 @pytest.mark.parametrize("kind", MODERN[:1])
@@ -96,7 +82,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """ModernBERT has a head of another kind, which agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
-    proven(f"{kind} entailment", found, source=SAVED, kept=False)
+    proven(f"{kind} entailment", found, source=HUGGING_FACE, kept=False)
 
 
 @pytest.mark.parametrize(
@@ -108,4 +94,4 @@ def test_where_entailment_stands(labels: tuple[str, ...], tmp_path: Path, proven
     """Entailment may be the first or the last label; contradiction is at the other end."""
     folder = saved_bert(tmp_path / "model", "bert", labels)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", labels)
-    proven(f"bert entailment, {' '.join(labels)}", found, source=SAVED, kept=False)
+    proven(f"bert entailment, {' '.join(labels)}", found, source=HUGGING_FACE, kept=False)

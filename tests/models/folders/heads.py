@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_tokenizer
 
 SEQUENCE = "SequenceClassification"
@@ -18,6 +19,12 @@ DECODERS = [
 ]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 GTE = ["gte, no token types", "gte, two token types"]
+
+
+def named(kind: str, task: str) -> str:
+    """The kind of a model with a head, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} {task}{comma}{variant}"
 
 
 def saved_bert(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from models.folders.saved import MERGES, byte_vocabulary
+from models.folders.seeded import redraw
 from models.folders.tiny_folders import VOCABULARY, change_json, write_tokenizer
 
 SIZES: dict[str, Any] = {
@@ -182,18 +183,15 @@ KINDS = {
 
 def save_kind(kind: Kind, folder: Path, side: str = "right") -> Path:
     """Let sentence-transformers save a seeded model of this kind."""
-    import torch
     import transformers
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
-    torch.manual_seed(4)
     config = getattr(transformers, f"{kind.model}Config")(**kind.settings)
     model = getattr(transformers, f"{kind.model}Model")(config)
-    with torch.no_grad():
-        for weight in model.parameters():
-            # Scales stay around the 1 (or Gemma's 0) that they begin with.
-            weight.copy_((weight if weight.ndim == 1 else 0) + 0.2 * torch.randn_like(weight))
+    for name, weight in model.named_parameters():
+        # Scales stay around the 1 (or Gemma's 0) that they begin with.
+        redraw(weight, f"4 {name}", weight.data[0].item() if weight.ndim == 1 else 0.0)
     body = folder.with_name("body")
     model.save_pretrained(body)
     write_tokenizer(body)

@@ -6,6 +6,8 @@ import string
 from pathlib import Path
 from typing import Any
 
+from models.folders.seeded import randomise
+
 #: Tokens of a tiny model's longest text, special tokens included.
 MAX_LENGTH = 60
 
@@ -39,18 +41,6 @@ def byte_vocabulary(*special: str) -> dict[str, int]:
 
 
 MERGES = [("t", "h"), ("th", "e"), ("\u0120", "the"), ("e", "r"), ("w", "a"), ("\u0120", "wa")]
-
-
-def randomise(model: Any, seed: int = 3) -> Any:
-    """Draw every weight anew with a standard deviation of 0.2; norms' scales around 1."""
-    import torch
-
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            scale = parameter.dim() == 1 and name.endswith("orm.weight")
-            torch.nn.init.normal_(parameter, 1.0 if scale else 0.0, 0.2, generator=generator)
-    return model.eval()
 
 
 def save(folder: Path, model: Any, tokenizer: Any, pooling: str = "mean") -> Path:

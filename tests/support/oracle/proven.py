@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -13,6 +14,19 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
 from polybake.base.modelfile.fixture_folder import write_fixture
+from support.oracle.record import (
+    RECORD,
+    UNRECORDED,
+    Json,
+    drift,
+    entries,
+    entry_of,
+    files_of,
+    made_tokenizer,
+    stem_of,
+    tokenizer_entry,
+)
+from support.oracle.records import Records
 from support.oracle.support_pages import SupportPages
 from support.oracle.support_table import Row, family
 
@@ -20,12 +34,45 @@ if TYPE_CHECKING:
     from support.oracle.agreement import Agreement
 
 FOLDER = "sentence-transformers folder"
+HUGGING_FACE = "Hugging Face folder"
 
 
 class Proven(Protocol):
     def __call__(
         self, kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True
     ) -> None: ...
+
+
+class Judged(Protocol):
+    def __call__(self, found: Agreement) -> None: ...
+
+
+class JudgedTokenizer(Protocol):
+    def __call__(self, folder: Path, library: Any) -> None: ...
+
+
+@pytest.fixture
+def judged_tokenizer(request: pytest.FixtureRequest) -> JudgedTokenizer:
+    """Call it last: polybake's tokenizer.json of a folder is a library's, which is recorded."""
+
+    def judge(folder: Path, library: Any) -> None:
+        expected = json.loads(library.backend_tokenizer.to_str())
+        expected |= {"padding": None, "truncation": None}
+        assert made_tokenizer(folder) == expected
+        note(request, tokenizer_entry(expected), folder)
+
+    return judge
+
+
+@pytest.fixture
+def judged(request: pytest.FixtureRequest) -> Judged:
+    """Call it last: it judges an agreement that needs no row of its own, and records it."""
+
+    def judge(found: Agreement) -> None:
+        assert found.difference <= LIMIT
+        note_agreement(request, request.node.originalname, FOLDER, found)
+
+    return judge
 
 
 @pytest.fixture
@@ -41,11 +88,35 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
+        note_agreement(request, kind, source, found)
         folder = request.config.getoption("--keep-models")
         if kept and folder is not None:
             keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
+
+
+def note_agreement(
+    request: pytest.FixtureRequest, kind: str, source: str, found: Agreement
+) -> None:
+    from support.oracle.agreement import BAKINGS
+
+    if stem_of(request.node.nodeid) not in UNRECORDED:
+        note(request, entry_of(kind, source, found), BAKINGS[found.baked].folder)
+
+
+def note(request: pytest.FixtureRequest, entry: Json, folder: Path) -> None:
+    """Give an entry to `Records`, or compare it with the committed one."""
+    properties = request.node.user_properties
+    before = sum(name == "recorded" for name, _ in properties)
+    name = request.node.nodeid + (f" {before + 1}" if before else "")
+    if not request.config.getoption("--record"):
+        committed = entries(request.config.rootpath / RECORD / f"{stem_of(name)}.json.xz")
+        fault = drift(name, entry, committed.get(name))
+        assert fault is None, fault
+        properties.append(("recorded", [name, {}]))
+    else:
+        properties.append(("recorded", [name, entry | files_of(folder)]))
 
 
 def keep(found: Agreement, kept: Path, kind: str) -> None:
@@ -78,6 +149,9 @@ def keep(found: Agreement, kept: Path, kind: str) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-support", action="store_true", help="write the support table anew")
     parser.addoption(
+        "--record", action="store_true", help="write what the libraries give to fixtures/oracle"
+    )
+    parser.addoption(
         "--keep-models", type=Path, help="a folder for one baked model of each kind, to verify"
     )
 
@@ -85,3 +159,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # which has only its own part of the rows
         config.pluginmanager.register(SupportPages(config))
+        config.pluginmanager.register(Records(config))

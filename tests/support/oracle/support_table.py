@@ -30,7 +30,8 @@ refused by name, unless you let PyTorch export it: [`encoder = "torch"`](setting
 Steps that you add in polybake.toml work behind every row; [settings](settings.md#steps) lists
 them, and each bake compares them with NumPy.
 
-The oracle tests fail where a row is missing, is left over, or has grown more than tenfold.
+The oracle tests fail where a row is missing, is left over, or has grown more than tenfold. What
+the libraries gave is recorded in fixtures/oracle, and every change is judged by it.
 `{REMEDY}` writes this page.
 """
 _LINE = re.compile(

@@ -20,6 +20,13 @@ pythonpath = {FOLDER} {FOLDER.parent / "tools"}
 markers =
     oracle: compares
 """
+#: Its files have no sources that a record could hold.
+CONFTEST = """
+from support.oracle.record import UNRECORDED
+
+UNRECORDED["test_tiny"] = "written by hand"
+pytest_plugins = ["support.oracle.proven"]
+"""
 TESTS = """
 import pytest
 
@@ -57,7 +64,7 @@ class Project:
         self.tests = pytester.mkdir("tests") / "test_tiny.py"
         self.tests.write_text(TESTS, encoding="utf-8")
         conftest = pytester.path / "tests" / "conftest.py"
-        conftest.write_text('pytest_plugins = ["support.oracle.proven"]\n', encoding="utf-8")
+        conftest.write_text(CONFTEST, encoding="utf-8")
 
     def run(self, *arguments: str) -> tuple[int, str]:
         done = self._pytester.runpytest_subprocess("-m", "oracle", *arguments)
