@@ -140,5 +140,5 @@ def test_labels_of_pairs_are_no_labels_of_texts(
 def test_labels_of_pairs_are_no_reranker(tmp_path: Path) -> None:
     """Nor is the user told to classify with it."""
     folder = saved(tmp_path / "model", labels=("no", "maybe", "yes"))
-    with pytest.raises(InputError, match="expected one; choose one with the step select$"):
+    with pytest.raises(InputError, match=r"expected one; choose one with the step select$"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="rerank")
