@@ -1,4 +1,4 @@
-"""Folders of models with a vector for each token; the oracle compares their numbers."""
+"""Folders with a vector for each token; tests/oracle/test_multi_vector.py compares them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from models.files.task_models import write_colbert
+from models.folders.stanford import write_stanford
 from models.folders.tiny_folders import VOCABULARY, change_json, write_json
 from polybake.baking.sources import Source, open_source
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
@@ -15,11 +16,18 @@ from polybake.baking.sources.expansion import Expansion
 from polybake.errors import InputError
 
 MASK_ID = VOCABULARY.index("[MASK]")
+PUNCTUATION = sorted(VOCABULARY.index(word) for word in (":", ".", ","))
 
 
 def expansion(source: Source) -> Expansion:
     assert isinstance(source.encoder, ExpandedEncoder)
     return source.encoder.expansion
+
+
+def left_out(*ids: int) -> dict[str, Any]:
+    """The route step of documents that leave these tokens out."""
+    steps = ({"step": "leave_out", "ids": [*ids]},) if ids else ()
+    return {"step": "route", "default": "document", "routes": {"document": steps, "query": ()}}
 
 
 def write_pylate(folder: Path, **settings: Any) -> Path:
@@ -46,13 +54,8 @@ def test_the_library_s_own(tmp_path: Path) -> None:
     assert expansion(source) == Expansion(
         limits=(24, 9), widths=(0, 9), fill=MASK_ID, attend=False, behind=1
     )
-    ids = [VOCABULARY.index(word) for word in ("the", ".", ",")]
     assert source.recipe == (
-        {
-            "step": "route",
-            "default": "document",
-            "routes": {"document": ({"step": "leave_out", "ids": ids},), "query": ()},
-        },
+        left_out(*(VOCABULARY.index(word) for word in ("the", ".", ","))),
         {"step": "dense", "source": "1_Dense"},
         {"step": "normalize"},
         {"step": "unpad"},
@@ -61,38 +64,93 @@ def test_the_library_s_own(tmp_path: Path) -> None:
     assert source.similarity == "maxsim"
 
 
-@pytest.mark.parametrize("kind", [{"model_type": "ColBERT"}, {}], ids=["ColBERT", "older"])
-def test_pylate_s(kind: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settings", "limits", "widths"),
+    [
+        ({"query_expansion": None}, (24, 32), (0, 0)),
+        ({"query_expansion": None, "query_length": 7}, (24, 7), (0, 0)),
+        ({"query_expansion": {"strategy": "min", "length": 9, "token": "a"}}, (24, 32), (0, 9)),
+        ({"document_length": 500}, (32, 9), (0, 9)),
+    ],
+)
+def test_limits(
+    settings: dict[str, Any], limits: tuple[int, int], widths: tuple[int, int], tmp_path: Path
+) -> None:
+    """None is beyond what the model takes."""
+    found = expansion(open_source(write_colbert(tmp_path / "m", **settings)))
+    assert (found.limits, found.widths) == (limits, widths)
+
+
+@pytest.mark.parametrize(
+    ("settings", "limits", "widths", "skipped", "query"),
+    [
+        ({"model_type": "ColBERT"}, (40, 32), (0, 32), PUNCTUATION, "[Q] "),
+        ({}, (40, 32), (0, 32), PUNCTUATION, "[Q] "),
+        ({"query_length": 12, "document_length": 20}, (20, 12), (0, 12), PUNCTUATION, "[Q] "),
+        ({"do_query_expansion": False}, (40, 40), (0, 0), PUNCTUATION, "[Q] "),
+        (
+            {"skiplist_words": ["the", "nowhere"]},
+            *((40, 32), (0, 32), [VOCABULARY.index("the")], "[Q] "),
+        ),
+        ({"prompts": {"query": "[Q] the "}}, (40, 32), (0, 32), PUNCTUATION, "[Q] the "),
+    ],
+)
+def test_pylate_s(
+    settings: dict[str, Any],
+    limits: tuple[int, int],
+    widths: tuple[int, int],
+    skipped: list[int],
+    query: str,
+    tmp_path: Path,
+) -> None:
     """What it does besides its modules is what its settings say, else its defaults."""
-    source = open_source(write_pylate(tmp_path / "m", **kind))
-    found = expansion(source)
-    assert (found.limits, found.widths, found.fill) == ((40, 32), (0, 32), MASK_ID)
-    skipped = sorted(VOCABULARY.index(word) for word in (":", ".", ","))
-    route, *others = source.recipe
-    assert route["routes"] == {"document": ({"step": "leave_out", "ids": skipped},), "query": ()}
-    assert [step["step"] for step in others] == ["dense", "normalize", "unpad"]
-    assert source.prompts == {"query": "[Q] ", "document": "[D] "}
-
-
-def test_pylate_s_own_settings(tmp_path: Path) -> None:
-    """Each of them."""
-    settings = {
-        "query_length": 12,
-        "document_length": 20,
-        "do_query_expansion": False,
-        "skiplist_words": ["the", "nowhere"],
-        "prompts": {"query": "[Q] the "},
-    }
     source = open_source(write_pylate(tmp_path / "m", **settings))
-    assert (expansion(source).limits, expansion(source).widths) == ((20, 12), (0, 0))
-    left_out = {"step": "leave_out", "ids": [VOCABULARY.index("the")]}
-    assert source.recipe[0]["routes"] == {"document": (left_out,), "query": ()}
-    assert source.prompts["query"] == "[Q] the "
+    found = expansion(source)
+    assert (found.limits, found.widths) == (limits, widths)
+    assert source.recipe[0] == left_out(*skipped)
+    assert [step["step"] for step in source.recipe[1:]] == ["dense", "normalize", "unpad"]
+    assert source.prompts["query"] == query
 
 
-def test_tokens_chosen_for_images_are_refused(tmp_path: Path) -> None:
-    """There is no picture among texts."""
+@pytest.mark.parametrize(
+    ("metadata", "attend", "skipped"),
+    [
+        ({"doc_maxlen": 20}, False, PUNCTUATION),
+        ({"doc_maxlen": 20, "attend_to_mask_tokens": True, "mask_punctuation": False}, True, []),
+    ],
+)
+def test_stanford_s(
+    metadata: dict[str, Any], attend: bool, skipped: list[int], tmp_path: Path
+) -> None:
+    """Limits, what the encoder attends to, and whether punctuation counts; prompts are markers."""
+    source = open_source(write_stanford(tmp_path / "m", metadata))
+    found = expansion(source)
+    assert (found.limits, found.widths, found.attend) == ((20, 9), (0, 9), attend)
+    assert source.recipe[0] == left_out(*skipped)
+    assert source.prompts == {"query": "query ", "document": "passage "}
+
+
+BERT = "sentence_bert_config.json"
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        (BERT, {"query_expansion": {"strategy": "fixed", "length": 9}}, "'the mask token', which"),
+        (BERT, {"query_expansion": {"strategy": "other", "length": 9}}, "strategy: .* found 'oth"),
+        ("2_MultiVectorMask/config.json", {"keep_only_token_ids": [3]}, "keep_only_token_ids"),
+    ],
+)
+def test_what_cannot_be_baked_is_named(
+    file: str, changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """A token that is not there, another way to fill queries up, and pictures among texts."""
     folder = write_colbert(tmp_path / "m")
-    change_json(folder / "2_MultiVectorMask" / "config.json", keep_only_token_ids=[3])
-    with pytest.raises(InputError, match="keep_only_token_ids"):
+    change_json(folder / file, **changes)
+    with pytest.raises(InputError, match=message):
         open_source(folder)
+
+
+def test_damaged_metadata_of_stanford_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="query_maxlen"):
+        open_source(write_stanford(tmp_path / "m", {"query_maxlen": 0}))

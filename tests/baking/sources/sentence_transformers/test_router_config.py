@@ -1,4 +1,4 @@
-"""router_config.json, as sentence-transformers reads it."""
+"""router_config.json, as sentence-transformers reads it; tests/oracle compares its vectors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from models.folders.tiny_folders import (
 )
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-from polybake.baking.sources.onnx.remaining_steps import remaining_steps
-from polybake.baking.sources.onnx.signature import EmbeddingOutputs
 from polybake.baking.sources.sentence_transformers.module import Module, Router
 from polybake.baking.sources.sentence_transformers.router_config import read_router
 from polybake.base.files.model_folder import ModelFolder
@@ -89,6 +87,16 @@ def test_modules_of_all_routes(tmp_path: Path) -> None:
     assert router.shared == (Module("Normalize", "2_Router/one"),)
 
 
+def parameters(**given: object) -> dict[str, object]:
+    """A whole file with these parameters."""
+    return {"types": TYPES, "structure": ROUTES, "parameters": given}
+
+
+def mapped(route: object, key: str = "(None, None)") -> dict[str, object]:
+    """A whole file with this mapping."""
+    return parameters(route_mappings={key: route})
+
+
 @pytest.mark.parametrize(
     ("config", "shown"),
     [
@@ -98,29 +106,19 @@ def test_modules_of_all_routes(tmp_path: Path) -> None:
         ({"types": TYPES, "structure": {"query": "query_0"}}, r"structure\.query: .* valid array"),
         ({"types": TYPES, "structure": {"query": [1]}}, r"structure\.query\[0\]: .*, found 1"),
         ({"types": {}, "structure": ROUTES}, "route 'query' has 'query_0', expected a module"),
-        ({"parameters": {"default_route": "x"}}, "unknown route 'x', expected one of structure"),
-        ({"parameters": {"route_mappings": {"(None, None)": "x"}}}, "unknown route 'x'"),
-        ({"parameters": {"route_mappings": {"(None, None)": 1}}}, "Input should be a valid string"),
-        ({"parameters": {"route_mappings": [1]}}, "route_mappings: .* an object"),
-        (
-            {"parameters": {"route_mappings": {"open('x')": "query"}}},
-            "Input should be a pair of task",
-        ),
-        ({"parameters": {"route_mappings": {"('query',)": "query"}}}, r"\[key\]\[1\]: is missing"),
-        (
-            {"parameters": {"route_mappings": {"('query', 1)": "query"}}},
-            r"\[key\]\[1\].*: Input should be",
-        ),
-        (
-            {"parameters": {"route_mappings": {"(None, ([],))": "query"}}},
-            r"\[key\]\[1\].*: Input should be",
-        ),
+        (parameters(default_route="x"), "unknown route 'x', expected one of structure"),
+        (parameters(route_mappings=[1]), "route_mappings: .* an object"),
+        (mapped("x"), "unknown route 'x'"),
+        (mapped(1), "Input should be a valid string"),
+        (mapped("query", "open('x')"), "Input should be a pair of task"),
+        (mapped("query", "('query',)"), r"\[key\]\[1\]: is missing"),
+        (mapped("query", "('query', 1)"), r"\[key\]\[1\].*: Input should be"),
+        (mapped("query", "(None, ([],))"), r"\[key\]\[1\].*: Input should be"),
     ],
 )
-def test_refuses_damaged_files(config: dict[str, object], shown: str, tmp_path: Path) -> None:
+def test_damaged_files_are_refused(config: dict[str, object], shown: str, tmp_path: Path) -> None:
     """What is wrong is named, and nothing in the file is run."""
-    whole = {"types": TYPES, "structure": ROUTES} if config.keys() == {"parameters"} else {}
-    write_json(tmp_path / "router_config.json", whole | config)
+    write_json(tmp_path / "router_config.json", config)
     with pytest.raises(InputError, match=rf"router_config\.json: .*{shown}.*; save the model"):
         read_router(ModelFolder.at(tmp_path), "", {})
 
@@ -134,9 +132,12 @@ def with_router(folder: Path, routes: dict[str, list[str]], **parameters: object
     return folder
 
 
+TWO = {"query": ["one"], "document": list[str]()}
+
+
 def test_steps_of_each_route(tmp_path: Path) -> None:
     """The Router becomes one step, and its tasks empty prompts where the folder has none."""
-    source = open_source(with_router(tmp_path / "m", {"query": ["one"], "document": []}))
+    source = open_source(with_router(tmp_path / "m", TWO))
     routes = {"query": ({"step": "normalize"},), "document": ()}
     assert source.recipe[1:] == ({"step": "route", "default": "query", "routes": routes},)
     assert source.prompts == {"query": "", "document": ""}
@@ -149,9 +150,9 @@ def test_one_route_is_none(routes: dict[str, list[str]], tmp_path: Path) -> None
     assert source.recipe == ({"step": "pool", "mode": "mean"}, {"step": "normalize"})
 
 
-def test_refuses_a_plain_call_that_has_no_route(tmp_path: Path) -> None:
+def test_a_plain_call_that_has_no_route_is_refused(tmp_path: Path) -> None:
     """sentence-transformers raises there; a client has no such call, so the recipe must say."""
-    folder = with_router(tmp_path / "m", {"query": ["one"], "document": []}, allow_empty_key=False)
+    folder = with_router(tmp_path / "m", TWO, allow_empty_key=False)
     source = open_source(folder)
     with pytest.raises(InputError, match=r"steps\[1\]\.default: is missing; add it"):
         resolve(source.recipe, base=folder, source=source)
@@ -159,27 +160,19 @@ def test_refuses_a_plain_call_that_has_no_route(tmp_path: Path) -> None:
     assert str(resolve(given, base=folder, source=source)[1]).endswith("default: document)")
 
 
-def test_an_export_of_all_modules_went_one_way(tmp_path: Path) -> None:
-    """Token embeddings still have all routes before them; a sentence's embedding has not."""
-    recipe = open_source(with_router(tmp_path / "m", {"query": ["one"], "document": []})).recipe
-    tokens = EmbeddingOutputs("last_hidden_state", "sentence_embedding")
-    assert remaining_steps(recipe, tokens, tmp_path) == recipe
-    with pytest.raises(InputError, match="went through one route of the folder's Router"):
-        remaining_steps(recipe, EmbeddingOutputs(*["sentence_embedding"] * 2), tmp_path)
-
-
-@pytest.mark.parametrize("kind", ["Router", "Asym", "AudioModel"])
-def test_refuses_other_modules_in_a_route(kind: str, tmp_path: Path) -> None:
-    """A Router within a Router is refused as an unknown module is: by its name."""
-    folder = with_router(tmp_path / "m", {"query": ["one"], "document": []})
-    name = f"sentence_transformers.models.{kind}"
-    change_json(folder / "2_Router" / "router_config.json", types={"one": name})
-    with pytest.raises(InputError, match=f"unknown module type '{name}'"):
-        open_source(folder)
-
-
-def test_reads_no_module_outside_the_folder(tmp_path: Path) -> None:
-    """A module's folder lies in the Router's."""
-    folder = with_router(tmp_path / "m", {"query": ["../../other"], "document": []})
-    with pytest.raises(InputError, match="lies outside the model's folder"):
+@pytest.mark.parametrize(
+    ("module", "kind", "shown"),
+    [
+        ("one", "sentence_transformers.models.Router", "unknown module type '.*Router'"),
+        ("one", "sentence_transformers.models.Asym", "unknown module type '.*Asym'"),
+        ("../../other", NORMALIZE, "lies outside the model's folder"),
+    ],
+)
+def test_other_modules_in_a_route_are_refused(
+    module: str, kind: str, shown: str, tmp_path: Path
+) -> None:
+    """A Router within a Router, and what lies elsewhere."""
+    folder = with_router(tmp_path / "m", TWO | {"query": [module]})
+    change_json(folder / "2_Router" / "router_config.json", types={module: kind})
+    with pytest.raises(InputError, match=shown):
         open_source(folder)
