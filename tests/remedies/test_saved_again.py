@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,22 +17,13 @@ from models.folders.tiny_folders import (
     bert_weights,
     change_json,
     write_bert,
-    write_json,
     write_sentence_transformers,
     write_tokenizer,
 )
 from remedies.followed import MEAN, bake, refused
+from remedies.written import done
 
 pytestmark = pytest.mark.oracle
-
-AGAIN = "save the tokenizer again with transformers"
-
-
-def save_again(folder: Path) -> None:
-    """What the remedies of tokenizers say."""
-    from transformers import AutoTokenizer
-
-    AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
 
 
 def old(folder: Path, name: str, **settings: Any) -> Path:
@@ -66,7 +56,7 @@ def test_a_tokenizer_without_its_files(tmp_path: Path) -> None:
         "no vocab.json and merges.txt of which .*download",
     ):
         bake(folder, steps=MEAN)
-    save_again(folder)
+    done("AGAIN", folder)
     with refused(
         "tokenizer_json.py: no letter", "has no letter and no digit .*; download the whol"
     ):
@@ -74,73 +64,6 @@ def test_a_tokenizer_without_its_files(tmp_path: Path) -> None:
     (folder / "tokenizer.json").unlink()
     OLD["RobertaTokenizer"].write(folder)
     bake(folder, steps=MEAN)
-
-
-@pytest.mark.parametrize(
-    ("name", "file", "given", "message"),
-    [
-        (
-            "asked.py: {_CONFIG} {Settings}",
-            "tokenizer_config.json",
-            {"tokenizer_class": "BertTokenizer", "wordpieces_prefix": "@@"},
-            f"wordpieces_prefix: Input should be '##', found '@@'; {AGAIN}",
-        ),
-        (
-            "asked.py: after the vocabulary",
-            "added_tokens.json",
-            {"the": 0},
-            f"added token 'the' has the id 0 in its files, expected 5 .*; {AGAIN}",
-        ),
-    ],
-)
-def test_old_settings(
-    tmp_path: Path, name: str, file: str, given: dict[str, Any], message: str
-) -> None:
-    """What transformers makes of them is read."""
-    folder = old(tmp_path / "model", "BertTokenizer")
-    write_json(folder / file, given)
-    with refused(name, message):
-        bake(folder, steps=MEAN)
-    save_again(folder)
-    bake(folder, steps=MEAN)
-
-
-def test_a_token_that_transformers_drops(tmp_path: Path) -> None:
-    """It is in no file then."""
-    folder = old(tmp_path / "model", "XLMRobertaTokenizer")
-    write_json(folder / "special_tokens_map.json", {"additional_special_tokens": ["<x>"]})
-    with refused("asked.py: transformers drops", f"drops the token '<x>', .*; {AGAIN}"):
-        bake(folder, steps=MEAN)
-    save_again(folder)
-    bake(folder, steps=MEAN)
-
-
-def test_a_token_without_an_id(tmp_path: Path) -> None:
-    """Transformers gives it one."""
-    folder = write_bert(tmp_path / "model")
-    change_json(folder / "tokenizer_config.json", additional_special_tokens=["<q>"])
-    with refused("added_tokens.py: expected one of", f"has the token '<q>', .*; {AGAIN}"):
-        bake(folder, steps=MEAN)
-    save_again(folder)
-    bake(folder, steps=MEAN)
-
-
-def test_pairs(tmp_path: Path) -> None:
-    """Transformers writes what joins two texts."""
-    from models.files.task_models import write_labelled
-
-    folder = write_labelled(tmp_path / "model", "one")
-    names = ["input_ids", "token_type_ids", "attention_mask"]
-    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
-    change_json(folder / "tokenizer_config.json", **settings)
-    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    data["post_processor"]["pair"] = [{"Sequence": {"id": one, "type_id": 0}} for one in "BA"]
-    write_json(folder / "tokenizer.json", data)
-    with refused("pairs.py: does not join two texts", "name the class of .*, and save the"):
-        bake(folder)
-    change_json(folder / "tokenizer_config.json", tokenizer_class="BertTokenizer")
-    save_again(folder)
-    bake(folder)
 
 
 def test_weights_are_written(tmp_path: Path) -> None:
@@ -219,24 +142,6 @@ def test_an_encoder_of_pytorch(tmp_path: Path) -> None:
         bake(folder, steps=MEAN)
     model = transformers.SqueezeBertModel(transformers.SqueezeBertConfig.from_pretrained(folder))
     model.save_pretrained(folder)
-    bake(folder, steps=MEAN, encoder="torch")
-
-
-@pytest.mark.parametrize(
-    ("name", "setting"),
-    [
-        ("torch/export.py: leave out attention", {"attention": "both"}),
-        ("torch/export.py: leave out adapter", {"adapter": "retrieval"}),
-    ],
-)
-def test_pytorch_runs_the_class_as_it_is(
-    tmp_path: Path, name: str, setting: dict[str, str]
-) -> None:
-    """The setting is left out."""
-    folder = write_bert(tmp_path / "model")
-    (value,) = setting.values()
-    with refused(name, f'as it is; leave out .* = "{value}", or encoder = "torch"'):
-        bake(folder, steps=MEAN, encoder="torch", **setting)
     bake(folder, steps=MEAN, encoder="torch")
 
 

@@ -33,17 +33,6 @@ ASKED = {
 }
 
 
-def test_a_prompt_is_the_users(tmp_path: Path) -> None:
-    """With words that are one token each."""
-    folder = write_language_model(tmp_path / "model")
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", task="rerank", rerank=ASKED)
-    pair = report.manifest.contract.pair
-    assert pair is not None
-    texts = [(one.before, one.after) for one in pair.texts]
-    assert texts == [("Query: ", "\n"), ("Document: ", "")]
-    assert report.manifest.steps[-1] == "activation(function=sigmoid)"
-
-
 def test_its_tokenizer_may_be_of_older_files(tmp_path: Path) -> None:
     """vocab.json and merges.txt make the same ids."""
     folder, rerank = write_language_model(tmp_path / "model"), RerankTable.model_validate(ASKED)
@@ -140,12 +129,6 @@ def test_a_template_is_the_prompt(tmp_path: Path) -> None:
     assert (query, between, document) == (0, "\n<Document>: ", 1)
     assert first.endswith("<Instruct>: Find the pages\n<Query>: ")
     assert last == "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
-
-
-def test_without_a_template_the_tokenizer_joins(tmp_path: Path) -> None:
-    """As the library does."""
-    source = open_source(write_logit_score(tmp_path, template=None))
-    assert (source.pair_prompt, task_of(source).name) == (None, "rerank")
 
 
 @pytest.mark.parametrize("own", [False, True])

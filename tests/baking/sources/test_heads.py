@@ -37,27 +37,6 @@ def opened(folder: Path, end: str, without: str = "-", **settings: object) -> Ta
 
 
 @pytest.mark.parametrize(
-    ("settings", "scores"),
-    [
-        ({}, "softmax"),
-        ({"problem_type": "multi_label_classification"}, "sigmoid"),
-        ({"problem_type": "single_label_classification"}, "softmax"),
-        ({"problem_type": "regression"}, None),
-        ({"id2label": {"0": "toxic"}}, "sigmoid"),
-    ],
-)
-def test_scores_go_by_the_problem(
-    tmp_path: Path, settings: dict[str, object], scores: str | None
-) -> None:
-    """As transformers' pipeline does."""
-    assert opened(tmp_path, "SequenceClassification", **settings).scores == scores
-
-
-def test_an_encoder_has_none(tmp_path: Path) -> None:
-    assert open_head(ModelFolder.at(write_bert(tmp_path))) is None
-
-
-@pytest.mark.parametrize(
     ("end", "without", "settings", "shown"),
     [
         ("MaskedLM", "cls.predictions.transform.dense", {}, r"no cls\.predictions\.transform\.de"),

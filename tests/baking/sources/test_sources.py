@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -110,12 +109,3 @@ def test_chat_templates_are_refused(name: str, tmp_path: Path) -> None:
         (path / name).write_text(TEMPLATE)
     with pytest.raises(InputError, match=rf"has .*{name if 'jinja' in name else 'chat_template'}"):
         open_source(path)
-
-
-def test_other_chat_templates_are_not_read(tmp_path: Path) -> None:
-    """chat_template.json belongs to processors of images, and null is no template."""
-    path = write_bert(tmp_path / "m")
-    write_json(path / "chat_template.json", {"chat_template": TEMPLATE})
-    tokenizer = json.loads((path / "tokenizer_config.json").read_text("utf-8"))
-    write_json(path / "tokenizer_config.json", tokenizer | {"chat_template": None})
-    assert open_source(path).max_length == 32

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-import polybake
-from models.files.task_models import write_splade
 from models.folders.tiny_folders import (
     VOCABULARY,
     change_json,
     write_json,
-    write_router,
     write_tokenizer,
 )
 from polybake.baking.sources import open_source
@@ -28,7 +25,7 @@ from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
 
-BOAT, WATER, B, A = (VOCABULARY.index(token) for token in ("boat", "water", "b", "a"))
+BOAT, B, A = (VOCABULARY.index(token) for token in ("boat", "b", "a"))
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(VOCABULARY), 7)).astype(np.int8)
 
 
@@ -39,14 +36,6 @@ def static(folder: Path, rows: int = len(VOCABULARY), **changes: object) -> Bake
     save_file({"embedding.weight": np.ones((rows, 2), np.float32)}, folder / "model.safetensors")
     opened = ModelFolder.at(folder)
     return open_static_embedding(opened, read_tokenizer(opened))[1]
-
-
-def test_static_embeddings_keep_the_truncation_of_tokenizer_json(tmp_path: Path) -> None:
-    """Its limit holds for the words alone, whatever tokenizer_config.json says."""
-    tokenizer = static(tmp_path)
-    assert tokenizer.max_length == 9
-    assert tokenizer.encode(["Boat water", "", "boat " * 20]) == [[BOAT, WATER], [], [BOAT] * 9]
-    assert tokenizer.count("boat " * 20) == 20
 
 
 def test_static_embeddings_have_no_limit_without_truncation(tmp_path: Path) -> None:
@@ -69,15 +58,6 @@ def write_model2vec(folder: Path, **config: object) -> Path:
     write_json(folder / "config.json", {"model_type": "model2vec", **config})
     save_file({"embeddings": TABLE}, folder / "model.safetensors")
     return folder
-
-
-def test_unknown_tokens_of_model2vec_take_no_part(tmp_path: Path) -> None:
-    """The mean is of the known tokens, of the length 1 where asked for, and zeros without any."""
-    polybake.bake(write_model2vec(tmp_path / "m", normalize=True), tmp_path / "tiny.onnx")
-    mean = (TABLE[BOAT].astype(np.float64) + TABLE[WATER]) / 2
-    expected = [mean / np.sqrt((mean**2).sum()), np.zeros(7), np.zeros(7)]
-    found = polybake.Embedder(tmp_path / "tiny.onnx").embed(["boat \u4e2d water", "\u4e2d", ""])
-    assert found == pytest.approx(np.stack(expected), abs=1e-6)
 
 
 @pytest.mark.parametrize("config", [{}, {"normalize": None}, {"normalize": False}])
@@ -112,66 +92,28 @@ def test_model2vec_refuses_what_is_no_limit(tmp_path: Path, limit: object) -> No
         open_source(write_model2vec(tmp_path / "m", max_length=limit))
 
 
-WEIGHTS = np.linspace(-1, 2, len(VOCABULARY)).astype(np.float32)
-SPARSE = "sentence_transformers.sparse_encoder.modules"
-STATIC = f"{SPARSE}.sparse_static_embedding.SparseStaticEmbedding"
-TEXTS = ["the river the", "[SEP] boat", ""]
+STATIC = "sentence_transformers.sparse_encoder.modules.sparse_static_embedding"
 
 
-def write_sparse(folder: Path, weights: np.ndarray = WEIGHTS) -> Path:
-    """A SparseStaticEmbedding alone."""
-    folder.mkdir(parents=True)
-    write_tokenizer(folder)
-    write_json(folder / "config.json", {"frozen": False})
-    save_file({"weight": weights}, folder / "model.safetensors")
-    write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": STATIC}])
-    write_json(folder / "config_sentence_transformers.json", {"model_type": "SparseEncoder"})
-    return folder
-
-
-def write_beside(folder: Path) -> Path:
-    """A model that runs an encoder for documents alone."""
-    write_splade(folder / "1_Transformer", prompts={"query": "", "document": ""})
-    write_sparse(folder / "query")
-    types = {
-        "query": STATIC,
-        "1_Transformer": "sentence_transformers.base.modules.transformer.Transformer",
-        "1_Transformer/1_SpladePooling": f"{SPARSE}.splade_pooling.SpladePooling",
-    }
-    routes = {"query": ["query"], "document": list(types)[1:]}
-    write_router(folder, routes, types, default_route="document")
-    kind = "sentence_transformers.base.modules.router.Router"
-    write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
-    write_json(folder / "config_sentence_transformers.json", {"model_type": "SparseEncoder"})
-    return folder
-
-
-@pytest.mark.parametrize("beside", [False, True])
-def test_each_token_counts_once(beside: bool, tmp_path: Path) -> None:
-    """There are no special tokens, but for those that a text has itself."""
-    write = write_beside if beside else write_sparse
-    polybake.bake(write(tmp_path / "m"), tmp_path / "tiny.onnx")
-    expected = np.zeros((3, len(VOCABULARY)))
-    for row, tokens in enumerate(("the river", "[SEP] boat", "")):
-        ids = [VOCABULARY.index(token) for token in tokens.split()]
-        expected[row, ids] = WEIGHTS[ids]
-    found = polybake.Embedder(tmp_path / "tiny.onnx")
-    assert found.manifest.contract.task == "sparse"
-    query = {"prompt": "query"} if beside else {}
-    assert found.embed(TEXTS, **query) == pytest.approx(expected, abs=1e-6)
-
-
-def test_less_weights_than_tokens_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"weight is \[9\], expected a finite number for each of"):
-        open_source(write_sparse(tmp_path / "m", WEIGHTS[:9]))
-
-
-def test_a_file_of_weights_is_not_read(tmp_path: Path) -> None:
-    """It would be a path of the configuration's choice."""
-    folder = write_sparse(tmp_path / "m")
-    write_json(folder / "config.json", {"path": "../idf.json"})
-    with pytest.raises(InputError, match="path"):
-        open_source(folder)
+@pytest.mark.parametrize(
+    ("config", "count", "shown"),
+    [
+        ({"frozen": False}, 9, r"weight is \[9\], expected a finite number for each of"),
+        ({"path": "../idf.json"}, len(VOCABULARY), "path"),
+    ],
+)
+def test_other_sparse_tables_are_refused(
+    config: dict[str, object], count: int, shown: str, tmp_path: Path
+) -> None:
+    """Less weights than tokens, and a file of the configuration's choice."""
+    write_tokenizer(tmp_path)
+    write_json(tmp_path / "config.json", config)
+    save_file({"weight": np.ones(count, np.float32)}, tmp_path / "model.safetensors")
+    kind = f"{STATIC}.SparseStaticEmbedding"
+    write_json(tmp_path / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+    write_json(tmp_path / "config_sentence_transformers.json", {"model_type": "SparseEncoder"})
+    with pytest.raises(InputError, match=shown):
+        open_source(tmp_path)
 
 
 TOKENIZER = "whitespacetokenizer_config.json"

@@ -47,21 +47,13 @@ def saved(
     return folder
 
 
-@pytest.mark.parametrize(("activation", "relevance"), [(ACTIVATION, "identity"), (None, "sigmoid")])
-def test_it_has_a_head_and_its_activation(
-    activation: str | None, relevance: str, tmp_path: Path
-) -> None:
-    """Else the library's own for one label; and its own length limit."""
-    source = open_source(saved(tmp_path, activation_fn=activation))
-    assert source.head is not None
-    assert (source.head.relevance, source.max_length, source.recipe) == (relevance, 16, ())
-
-
 @pytest.mark.parametrize("default", [None, "document"])
 def test_prompts_that_no_score_uses(default: str | None, tmp_path: Path) -> None:
     """Are prompts that ``predict`` takes only if it is told to, and an empty one."""
     prompts = {"query": "q: ", "document": ""}
-    assert not open_source(saved(tmp_path, prompts=prompts, default_prompt_name=default)).prompts
+    source = open_source(saved(tmp_path, prompts=prompts, default_prompt_name=default))
+    assert source.head is not None
+    assert (source.prompts, source.head.relevance, source.max_length) == ({}, "sigmoid", 16)
 
 
 @pytest.mark.parametrize(

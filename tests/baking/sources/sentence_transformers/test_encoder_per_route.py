@@ -13,7 +13,6 @@ from models.folders.tiny_folders import change_json, write_json, write_two_encod
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.base.modelfile.container import read_head
 from polybake.cli.init import settings_text
 from polybake.config import load_config
@@ -72,16 +71,6 @@ def test_init_writes_routes_that_bake_again(tmp_path: Path) -> None:
     ours = resolve(steps, base=tmp_path, source=source)
     theirs = resolve(source.recipe, base=tmp_path, source=source)
     assert [str(step) for step in ours] == [str(step) for step in theirs]
-
-
-def test_limits_of_their_own(tmp_path: Path) -> None:
-    """The tokenizer cuts at the larger limit, and the graph a query at the smaller one."""
-    source = open_source(write_two_encoders(tmp_path / "model", max_seq_length=9))
-    assert source.tokenizer.max_length == 32
-    assert isinstance(source.encoder, ExpandedEncoder)
-    assert source.encoder.routes == ("query", "document")
-    assert source.encoder.expansion.limits == (9, 32)
-    assert not any(source.encoder.expansion.widths)
 
 
 @pytest.mark.parametrize(

@@ -12,42 +12,10 @@ from polybake.errors import InputError
 
 MEAN = ("Pooling", {"pooling_mode": "mean"})
 NORMALIZE = ("Normalize", {})
-TOKENS = ("Normalize", {"module_input_name": "token_embeddings"})
 TYPE = "sentence_transformers.models.{}".format
 SETTINGS, TRANSFORMER = "config_sentence_transformers.json", "sentence_bert_config.json"
 OLD_MEAN, OLD_CLS = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 MANY = ("lasttoken", "weightedmean_tokens", "mean_sqrt_len_tokens", "max_tokens", "cls_token")
-
-
-@pytest.mark.parametrize(
-    ("modules", "recipe"),
-    [
-        (
-            (MEAN, ("Dense", {}), NORMALIZE),
-            (("pool", ""), ("dense", "2_Dense"), ("normalize", "")),
-        ),
-        (
-            (("CNN", {}), ("LSTM", {}), MEAN),
-            (("cnn", "1_CNN"), ("lstm", "2_LSTM"), ("pool", "")),
-        ),
-        (
-            (MEAN, ("LayerNorm", {"dimension": 12}), ("Dropout", {"dropout": 0.3})),
-            (("pool", ""), ("layer_norm", "2_LayerNorm"), ("dropout", "")),
-        ),
-        ((TOKENS, MEAN), (("normalize", ""), ("pool", ""))),
-    ],
-)
-@pytest.mark.parametrize("generation", ["models", "base", "sentence_transformer"])
-def test_modules_are_steps(
-    generation: str,
-    modules: tuple[tuple[str, dict[str, object]], ...],
-    recipe: tuple[tuple[str, str], ...],
-    tmp_path: Path,
-) -> None:
-    """In their order; their types are known by the last name, wherever they are said to lie."""
-    folder = write_sentence_transformers(tmp_path / "m", *modules, generation=generation)
-    steps = open_source(folder).recipe
-    assert tuple((step["step"], step.get("source", "")) for step in steps) == recipe
 
 
 @pytest.mark.parametrize(
@@ -72,15 +40,6 @@ def test_both_schemas_of_pooling(config: dict[str, object], mode: object, tmp_pa
     """Booleans concatenate in a fixed order, none is mean; pooling_mode wins, in its own order."""
     folder = write_sentence_transformers(tmp_path / "m", ("Pooling", config))
     assert open_source(folder).recipe == ({"step": "pool", "mode": mode},)
-
-
-@pytest.mark.parametrize(("included", "left_out"), [(True, {}), (False, {"include_prompt": False})])
-def test_prompts_left_out_of_pooling(
-    included: bool, left_out: dict[str, bool], tmp_path: Path
-) -> None:
-    config = {"pooling_mode": "max", "include_prompt": included}
-    folder = write_sentence_transformers(tmp_path / "m", ("Pooling", config))
-    assert open_source(folder).recipe == ({"step": "pool", "mode": "max", **left_out},)
 
 
 def test_settings_of_a_folder(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from models.folders.causal import TRANSFORMER
-from models.folders.messages import CHATML, POOLING, STRUCTURED, write_messages
-from models.folders.tiny_folders import change_json, write_json, write_router
+from models.folders.messages import CHATML, POOLING, write_messages
+from models.folders.tiny_folders import write_json, write_router
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.sources import open_source
 from polybake.baking.sources.sentence_transformers.message_template import message_template
@@ -55,30 +55,6 @@ def test_a_prompt_is_what_stands_before_a_text(
     assert source.prompts == prompts
     assert source.default_prompt == (default or "message")
     assert source.recipe == ({"step": "pool", "mode": "mean"},)
-
-
-def test_special_tokens_are_what_stands_behind(tmp_path: Path) -> None:
-    """And no others, as rendered texts are tokenised without."""
-    tokenizer = open_source(write_messages(tmp_path)).tokenizer
-    end, line = (tokenizer.id_of(one) for one in ("<|im_end|>", "\u010a"))
-    assert tokenizer.encode(["a"]) == [[tokenizer.id_of("a"), end, line]]
-    assert tokenizer.special_tokens == (0, 2)
-
-
-@pytest.mark.parametrize("format_", ["structured", "auto"])
-def test_structured_messages_and_variables(format_: str, tmp_path: Path) -> None:
-    """As the settings say, or as the template reads them."""
-    folder = write_messages(tmp_path, STRUCTURED)
-    how = {"method": "forward", "method_output_name": "last_hidden_state", "format": format_}
-    change_json(
-        folder / "sentence_bert_config.json",
-        modality_config={"message": how},
-        processing_kwargs={"chat_template": {"add_generation_prompt": True}},
-    )
-    source = open_source(folder)
-    assert source.prompts["message"] == OWN
-    behind = ["<|im_end|>", "\n", "<|im_start|>", *"assistant\n"]
-    assert source.tokenizer.special_tokens == (0, len(behind))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from polybake.errors import InputError
 RANDOM = np.random.default_rng(1)
 WEIGHT = RANDOM.normal(size=(5, 7)).astype(np.float32)
 BIAS = RANDOM.normal(size=5).astype(np.float32)
-RESIDUAL = RANDOM.normal(size=(5, 7)).astype(np.float32)
 LAYER = {"linear.weight": WEIGHT, "linear.bias": BIAS}
 CONFIG = {"in_features": 7, "out_features": 5, "activation_function": "torch.nn.ReLU"}
 
@@ -108,37 +107,6 @@ def read(
     write_json(folder / FOLLOWING[kind].file, config)
     save_file(tensors, folder / "model.safetensors")
     return FOLLOWING[kind].parameters(ModelFolder.at(folder))
-
-
-@pytest.mark.parametrize(
-    ("changes", "tensors", "expected"),
-    [
-        ({}, LAYER, {"residual": None}),
-        ({"use_residual": False}, LAYER, {"residual": None}),
-        (
-            {"use_residual": True},
-            LAYER | {"residual.weight": RESIDUAL},
-            {"residual": "projection", "residual_weight": RESIDUAL},
-        ),
-        (
-            {"use_residual": True, "in_features": 5},
-            {"linear.weight": WEIGHT[:, :5].copy(), "linear.bias": BIAS},
-            {"residual": "identity"},
-        ),
-    ],
-)
-def test_dense_with_every_residual(
-    changes: dict[str, object],
-    tensors: dict[str, np.ndarray],
-    expected: dict[str, object],
-    tmp_path: Path,
-) -> None:
-    """It is the input itself where both sizes agree, else a projection."""
-    found = read("Dense", tmp_path, CONFIG | changes, tensors)
-    whole = {"weight": tensors["linear.weight"], "bias": BIAS, "activation": "relu", **expected}
-    assert found.keys() == whole.keys()
-    for key, value in whole.items():
-        np.testing.assert_array_equal(found[key], value)
 
 
 def test_half_precision_is_widened(tmp_path: Path) -> None:

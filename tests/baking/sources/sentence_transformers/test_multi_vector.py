@@ -9,25 +9,16 @@ import pytest
 
 from models.files.task_models import write_colbert
 from models.folders.stanford import write_stanford
-from models.folders.tiny_folders import VOCABULARY, change_json, write_json
+from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.sources import Source, open_source
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.errors import InputError
 
-MASK_ID = VOCABULARY.index("[MASK]")
-PUNCTUATION = sorted(VOCABULARY.index(word) for word in (":", ".", ","))
-
 
 def expansion(source: Source) -> Expansion:
     assert isinstance(source.encoder, ExpandedEncoder)
     return source.encoder.expansion
-
-
-def left_out(*ids: int) -> dict[str, Any]:
-    """The route step of documents that leave these tokens out."""
-    steps = ({"step": "leave_out", "ids": [*ids]},) if ids else ()
-    return {"step": "route", "default": "document", "routes": {"document": steps, "query": ()}}
 
 
 def write_pylate(folder: Path, **settings: Any) -> Path:
@@ -48,22 +39,6 @@ def write_pylate(folder: Path, **settings: Any) -> Path:
     return folder
 
 
-def test_the_library_s_own(tmp_path: Path) -> None:
-    """Limits, what fills queries up, what documents leave out, and the prompts."""
-    source = open_source(write_colbert(tmp_path / "m"))
-    assert expansion(source) == Expansion(
-        limits=(24, 9), widths=(0, 9), fill=MASK_ID, attend=False, behind=1
-    )
-    assert source.recipe == (
-        left_out(*(VOCABULARY.index(word) for word in ("the", ".", ","))),
-        {"step": "dense", "source": "1_Dense"},
-        {"step": "normalize"},
-        {"step": "unpad"},
-    )
-    assert source.prompts == {"query": "query: ", "document": "passage: "}
-    assert source.similarity == "maxsim"
-
-
 @pytest.mark.parametrize(
     ("settings", "limits", "widths"),
     [
@@ -82,24 +57,18 @@ def test_limits(
 
 
 @pytest.mark.parametrize(
-    ("settings", "limits", "widths", "skipped", "query"),
+    ("settings", "limits", "widths", "query"),
     [
-        ({"model_type": "ColBERT"}, (40, 32), (0, 32), PUNCTUATION, "[Q] "),
-        ({}, (40, 32), (0, 32), PUNCTUATION, "[Q] "),
-        ({"query_length": 12, "document_length": 20}, (20, 12), (0, 12), PUNCTUATION, "[Q] "),
-        ({"do_query_expansion": False}, (40, 40), (0, 0), PUNCTUATION, "[Q] "),
-        (
-            {"skiplist_words": ["the", "nowhere"]},
-            *((40, 32), (0, 32), [VOCABULARY.index("the")], "[Q] "),
-        ),
-        ({"prompts": {"query": "[Q] the "}}, (40, 32), (0, 32), PUNCTUATION, "[Q] the "),
+        ({}, (40, 32), (0, 32), "[Q] "),
+        ({"query_length": 12, "document_length": 20}, (20, 12), (0, 12), "[Q] "),
+        ({"do_query_expansion": False}, (40, 40), (0, 0), "[Q] "),
+        ({"prompts": {"query": "[Q] the "}}, (40, 32), (0, 32), "[Q] the "),
     ],
 )
 def test_pylate_s(
     settings: dict[str, Any],
     limits: tuple[int, int],
     widths: tuple[int, int],
-    skipped: list[int],
     query: str,
     tmp_path: Path,
 ) -> None:
@@ -107,27 +76,8 @@ def test_pylate_s(
     source = open_source(write_pylate(tmp_path / "m", **settings))
     found = expansion(source)
     assert (found.limits, found.widths) == (limits, widths)
-    assert source.recipe[0] == left_out(*skipped)
-    assert [step["step"] for step in source.recipe[1:]] == ["dense", "normalize", "unpad"]
+    assert [step["step"] for step in source.recipe] == ["route", "dense", "normalize", "unpad"]
     assert source.prompts["query"] == query
-
-
-@pytest.mark.parametrize(
-    ("metadata", "attend", "skipped"),
-    [
-        ({"doc_maxlen": 20}, False, PUNCTUATION),
-        ({"doc_maxlen": 20, "attend_to_mask_tokens": True, "mask_punctuation": False}, True, []),
-    ],
-)
-def test_stanford_s(
-    metadata: dict[str, Any], attend: bool, skipped: list[int], tmp_path: Path
-) -> None:
-    """Limits, what the encoder attends to, and whether punctuation counts; prompts are markers."""
-    source = open_source(write_stanford(tmp_path / "m", metadata))
-    found = expansion(source)
-    assert (found.limits, found.widths, found.attend) == ((20, 9), (0, 9), attend)
-    assert source.recipe[0] == left_out(*skipped)
-    assert source.prompts == {"query": "query ", "document": "passage "}
 
 
 BERT = "sentence_bert_config.json"

@@ -135,14 +135,6 @@ def with_router(folder: Path, routes: dict[str, list[str]], **parameters: object
 TWO = {"query": ["one"], "document": list[str]()}
 
 
-def test_steps_of_each_route(tmp_path: Path) -> None:
-    """The Router becomes one step, and its tasks empty prompts where the folder has none."""
-    source = open_source(with_router(tmp_path / "m", TWO))
-    routes = {"query": ({"step": "normalize"},), "document": ()}
-    assert source.recipe[1:] == ({"step": "route", "default": "query", "routes": routes},)
-    assert source.prompts == {"query": "", "document": ""}
-
-
 @pytest.mark.parametrize("routes", [{"query": ["one"]}, {"a": ["one"], "b": ["one"]}])
 def test_one_route_is_none(routes: dict[str, list[str]], tmp_path: Path) -> None:
     """Where every text goes one way, its modules are steps like any other."""

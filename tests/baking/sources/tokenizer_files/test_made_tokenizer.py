@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Encoding
 
-from models.folders.old_tokenizers import OLD, made, write_old
+from models.folders.old_tokenizers import OLD, write_old
 from models.folders.sentencepiece_files import CONTROL, UNKNOWN, model
 from models.folders.tiny_folders import write_json
 from polybake.baking.sources.tokenizer_files.byte_fallback import merges
@@ -16,146 +15,11 @@ from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenize
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 
-CAFE = "caf\u00e9s\u4e2d The"
-WIDE = "the \uff21"
-BOS, EOS = {"add_bos_token": True}, {"add_eos_token": True}
-BARE, SPACED = {"add_prefix_space": False}, {"add_prefix_space": True}
-
-
-def encoded(folder: Path, name: str, *texts: str, **settings: Any) -> tuple[str, Encoding]:
-    """The tokens of a text or two, apart by spaces."""
-    tokenizer = made(folder, name, **settings)
-    found = tokenizer.encode(*texts)
-    return " ".join(tokenizer.id_to_token(one) for one in found.ids), found
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "text", "expected"),
-    [
-        ("BertTokenizer", {}, CAFE, "[CLS] cafe ##s \u4e2d the [SEP]"),
-        ("BertTokenizer", {"strip_accents": False}, CAFE, "[CLS] caf\u00e9 ##s \u4e2d the [SEP]"),
-        ("BertTokenizer", {"do_lower_case": False}, CAFE, "[CLS] caf\u00e9 ##s \u4e2d [UNK] [SEP]"),
-        ("BertTokenizer", {"tokenize_chinese_chars": False}, CAFE, "[CLS] [UNK] the [SEP]"),
-        ("RobertaTokenizer", {}, "the wa", "<s> the \u0120wa </s>"),
-        ("RobertaTokenizer", SPACED, "the wa", "<s> \u0120the \u0120wa </s>"),
-        ("DebertaTokenizer", {}, "the wa", "[CLS] the \u0120wa [SEP]"),
-        ("GPT2Tokenizer", {}, "the wa", "the \u0120wa"),
-        ("GPT2Tokenizer", BOS, "the wa", "<|endoftext|> the \u0120wa"),
-        ("GPT2Tokenizer", EOS, "the wa", "the \u0120wa <|endoftext|>"),
-        ("Qwen2Tokenizer", {}, "the wa", "the \u0120wa"),
-        ("Qwen2Tokenizer", {"add_prefix_space": None}, "the wa", "the \u0120wa"),
-        ("Qwen2Tokenizer", {}, "e\u0301", "\u00c3 \u00a9"),
-        ("RobertaTokenizer", {}, "e\u0301", "<s> e \u00cc \u0123 </s>"),
-        ("XLMRobertaTokenizer", {}, WIDE, "<s> \u2581the \u2581 A </s>"),
-        ("CamembertTokenizer", {}, WIDE, "<s> \u2581the \u2581 A </s>"),
-        ("AlbertTokenizer", {}, WIDE, "[CLS] \u2581the \u2581 a [SEP]"),
-        ("T5Tokenizer", {}, WIDE, "\u2581the \u2581 A </s>"),
-        ("DebertaV2Tokenizer", {}, WIDE, "[CLS] \u2581the \u2581 [UNK] [SEP]"),
-        ("LlamaTokenizer", {}, "theZ the", "<s> \u2581the <0x5A> \u2581the"),
-        ("LlamaTokenizer", EOS, "theZ the", "<s> \u2581the <0x5A> \u2581the </s>"),
-        ("LlamaTokenizer", {"add_bos_token": False}, "theZ the", "\u2581the <0x5A> \u2581the"),
-        ("LlamaTokenizer", BARE, "theZ the", "<s> the <0x5A> \u2581the"),
-        ("LlamaTokenizer", {"add_prefix_space": None}, "the", "<s> \u2581the"),
-        ("LlamaTokenizer", {"legacy": True}, "</s>the", "<s> </s> \u2581the"),
-        ("LlamaTokenizer", {"legacy": False}, "</s>the", "<s> </s> the"),
-        ("LlamaTokenizer", {"legacy": None}, "</s>the", "<s> </s> the"),
-        ("GemmaTokenizer", {}, "theZ the", "<bos> the <0x5A> \u2581the"),
-    ],
-)
-def test_tokens_of_a_text(
-    name: str, settings: dict[str, Any], text: str, expected: str, tmp_path: Path
-) -> None:
-    assert encoded(tmp_path, name, text, **settings)[0] == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "expected", "types"),
-    [
-        ("BertTokenizer", "[CLS] the [SEP] the [SEP]", "00011"),
-        ("MPNetTokenizer", "<s> the </s> </s> the </s>", "000000"),
-        ("RobertaTokenizer", "<s> the </s> </s> the </s>", "000000"),
-        ("DebertaTokenizer", "[CLS] the [SEP] [SEP] the [SEP]", "000000"),
-        ("XLMRobertaTokenizer", "<s> \u2581the </s> </s> \u2581the </s>", "000000"),
-        ("CamembertTokenizer", "<s> \u2581the </s> </s> \u2581the </s>", "000000"),
-        ("AlbertTokenizer", "[CLS] \u2581the [SEP] \u2581the [SEP]", "00011"),
-        ("T5Tokenizer", "\u2581the </s> \u2581the </s>", "0000"),
-        ("DebertaV2Tokenizer", "[CLS] \u2581the [SEP] \u2581the [SEP]", "00011"),
-    ],
-)
-def test_tokens_and_types_of_a_pair(name: str, expected: str, types: str, tmp_path: Path) -> None:
-    tokens, found = encoded(tmp_path, name, "the", "the")
-    assert (tokens, "".join(map(str, found.type_ids))) == (expected, types)
-
-
-def test_a_mask_takes_the_space_before(tmp_path: Path) -> None:
-    """MPNet's alone; BERT's leaves it."""
-    _, found = encoded(tmp_path, "MPNetTokenizer", "the <mask>")
-    assert found.tokens[2] == " <mask>"
-
-
-def test_qwen_cuts_digits(tmp_path: Path) -> None:
-    cut = made(tmp_path, "Qwen2Tokenizer").pre_tokenizer.pre_tokenize_str("12")
-    assert [piece for piece, _ in cut] == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("XLMRobertaTokenizer", "<s> <pad> </s> <unk> \u2581"),
-        ("CamembertTokenizer", "<s>NOTUSED <pad> </s>NOTUSED <unk> <unk>NOTUSED <s> </s> \u2581"),
-    ],
-)
-def test_ids_are_moved_as_in_fairseq(name: str, expected: str, tmp_path: Path) -> None:
-    """XLM-R's and CamemBERT's own tokens come first, and a mask last."""
-    tokenizer = made(tmp_path, name)
-    first = [tokenizer.id_to_token(number) for number in range(len(expected.split()))]
-    assert first == expected.split()
-    assert tokenizer.token_to_id("<mask>") == tokenizer.get_vocab_size() - 1
-
-
-def test_t5_counts_its_extra_ids_down(tmp_path: Path) -> None:
-    """As many as its settings say, behind the file's pieces."""
-    tokenizer = made(tmp_path, "T5Tokenizer", extra_ids=3)
-    count = tokenizer.get_vocab_size()
-    last = [tokenizer.id_to_token(number) for number in range(count - 3, count)]
-    assert last == ["<extra_id_2>", "<extra_id_1>", "<extra_id_0>"]
-
 
 def test_merges_are_all_pairs_that_give_a_piece() -> None:
     """In the order of the piece's id, then of the first part's length."""
     ids = {piece: number for number, piece in enumerate(["abc", "a", "bc", "ab", "c", "b"])}
     assert merges(ids) == [("a", "bc"), ("ab", "c"), ("b", "c"), ("a", "b")]
-
-
-def count(folder: Path) -> int:
-    """The ids of BERT's vocabulary."""
-    return len((write_old(folder, "BertTokenizer") / "vocab.txt").read_text("utf-8").splitlines())
-
-
-def test_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
-    """In the order of their ids; one that settings name is special, and found as it stands."""
-    first = count(tmp_path)
-    write_json(tmp_path / "added_tokens.json", {"<N>": first + 1, "Big Boat": first})
-    write_json(tmp_path / "special_tokens_map.json", {"mask_token": "<N>"})
-    tokenizer = made(tmp_path, "BertTokenizer")
-    added = tokenizer.get_added_tokens_decoder()
-    assert [added[first].content, added[first + 1].content] == ["Big Boat", "<N>"]
-    assert (added[first].special, added[first].normalized) == (False, True)
-    assert (added[first + 1].special, added[first + 1].normalized) == (True, False)
-    assert tokenizer.encode("big boat", add_special_tokens=False).ids == [first]
-
-
-def test_added_tokens_decoder_stands_alone(tmp_path: Path) -> None:
-    """Beside it neither of the older files is read."""
-    first = count(tmp_path)
-    write_json(tmp_path / "added_tokens.json", {"not read": first})
-    write_json(tmp_path / "special_tokens_map.json", {"cls_token": "not read"})
-    flags = {"lstrip": False, "rstrip": True, "normalized": False, "single_word": False}
-    decoder = {str(first): {"content": "<n>", "special": True, **flags}}
-    tokenizer = made(tmp_path, "BertTokenizer", added_tokens_decoder=decoder)
-    assert tokenizer.encode("<n> the").tokens[::2] == ["[CLS]", "the"]
-    assert tokenizer.get_added_tokens_decoder()[first].rstrip
-    assert tokenizer.token_to_id("not read") is None
 
 
 @pytest.mark.parametrize("name", OLD)
