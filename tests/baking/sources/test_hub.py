@@ -23,6 +23,7 @@ from models.folders.torch_saved import write_torch
 from polybake.baking.sources import Source, open_source
 from polybake.base.files.hub_reference import parse_source
 from polybake.base.modelfile.container import read_head
+from polybake.cli.main import app
 from polybake.errors import InputError, PolybakeError, RequirementMissing
 from support.hub.hub_cache import write_cache
 from support.hub.hub_server import COMMIT, CONVERTED, Hub, serve
@@ -108,16 +109,18 @@ def test_bakes_from_the_hub_and_again_without_it(hub: Hub, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_init_then_bake_from_a_cache(model: Path, tmp_path: Path) -> None:
+def test_init_then_bake_from_a_cache(
+    model: Path, reach: Reach, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """polybake.toml keeps the reference; a cache, made of links, bakes without a network."""
     write_cache(tmp_path / "cache", NAME, model)
     (tmp_path / "hub:owner" / "Tiny-Bert").mkdir(parents=True)  # is not looked at
-    offline = {"HF_HUB_CACHE": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
-    init = ("init", f"hub:{NAME}", "--output", "a/polybake.toml")
-    commandline.polybake(*init, cwd=tmp_path, **offline)
-    assert f'source = "hub:{NAME}"\n' in (tmp_path / "a/polybake.toml").read_text()
-    commandline.polybake("bake", "a/polybake.toml", cwd=tmp_path, **offline)
-    source = read_head(tmp_path / "a/build/tiny-bert.onnx").manifest.source
+    reach(None)
+    monkeypatch.chdir(tmp_path)
+    app(["init", f"hub:{NAME}"], standalone_mode=False)
+    assert f'source = "hub:{NAME}"\n' in Path("polybake.toml").read_text()
+    app(["bake"], standalone_mode=False)
+    source = read_head(Path("build/tiny-bert.onnx")).manifest.source
     assert (source.identifier, source.revision) == (f"hub:{NAME}@{COMMIT}", COMMIT)
 
 
@@ -240,15 +243,13 @@ def test_other_pull_requests_are_not_taken(
         opened(f"hub:{NAME}{revision}")
 
 
-def test_modules_are_refused_before_weights_are_fetched(
-    hub: Hub, model: Path, reach: Reach
-) -> None:
+def test_modules_are_refused_before_weights_are_fetched(reach: Reach, tmp_path: Path) -> None:
     """A download of gigabytes is no way to learn that a module is not known."""
-    types = (model / "modules.json").read_text().replace("models.Normalize", "models.AudioModel")
-    (model / "modules.json").write_text(types)
-    reach(hub.endpoint)
-    with pytest.raises(InputError, match=r"unknown module type '.*\.AudioModel'"):
-        opened()
+    model = write_sentence_transformers(tmp_path / "model", ("AudioModel", {}))
+    with serve(Hub({NAME: model})) as hub:
+        reach(hub.endpoint)
+        with pytest.raises(InputError, match=r"unknown module type '.*\.AudioModel'"):
+            opened()
     assert not fetched(hub, MAIN)
 
 

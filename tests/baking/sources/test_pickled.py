@@ -15,12 +15,10 @@ import polybake
 from models.files.task_models import masked_lm_weights
 from models.folders.tiny_folders import (
     CONFIG,
-    VOCABULARY,
     bert_weights,
     write_bert,
     write_json,
     write_sentence_transformers,
-    write_tokenizer,
 )
 from models.folders.torch_saved import Storage, Tensor, entries_of, state_of, write_torch, write_zip
 from models.onnx.tiny_onnx import write_encoder
@@ -60,20 +58,7 @@ def masked(folder: Path) -> Path:
     return write_bert(folder, config, masked_lm_weights())
 
 
-def table(folder: Path) -> Path:
-    """A static embedding."""
-    folder.mkdir()
-    write_tokenizer(folder)
-    kind = "sentence_transformers.models.StaticEmbedding"
-    write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
-    rows = np.random.default_rng(2).normal(size=(len(VOCABULARY), 3)).astype(np.float32)
-    save_file({"embedding.weight": rows}, folder / "model.safetensors")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("write", "asked"), [(layered, {}), (masked, {"task": "sparse"}), (table, {})]
-)
+@pytest.mark.parametrize(("write", "asked"), [(layered, {}), (masked, {"task": "sparse"})])
 def test_is_the_model_of_its_safetensors(
     write: Callable[[Path], Path], asked: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -119,57 +119,6 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "config", "tensors", "expected"),
-    [
-        (
-            "CNN",
-            {"out_channels": 5, "kernel_sizes": [1], "stride_sizes": [1]},
-            {"convs.0.weight": WEIGHT[..., None], "convs.0.bias": BIAS},
-            {"channels": 5, "kernel_sizes": (1,), "weights": ["convs.0.bias", "convs.0.weight"]},
-        ),
-        (
-            "LSTM",
-            {"hidden_dim": 5},
-            {"encoder.bias_ih_l0": BIAS},
-            {"hidden": 5, "layers": 1, "bidirectional": True, "weights": ["bias_ih_l0"]},
-        ),
-        (
-            "LSTM",
-            {"hidden_dim": 5, "num_layers": 3, "bidirectional": False, "dropout": 0.5},
-            {"encoder.bias_ih_l0": BIAS},
-            {"hidden": 5, "layers": 3, "bidirectional": False, "weights": ["bias_ih_l0"]},
-        ),
-    ],
-)
-def test_networks(
-    kind: str,
-    config: dict[str, object],
-    tensors: dict[str, np.ndarray],
-    expected: dict[str, object],
-    tmp_path: Path,
-) -> None:
-    """Sizes are of their files with the module's defaults; an LSTM's weights lose their prefix."""
-    found = read(kind, tmp_path, config, tensors)
-    weights = found["weights"]
-    assert isinstance(weights, dict)
-    assert found | {"weights": sorted(weights)} == expected
-
-
-@pytest.mark.parametrize(
-    ("named", "activation"),
-    [
-        ({"activation_function": "torch.nn.ReLU"}, "relu"),
-        ({"activation_function": "torch.nn.modules.activation.GELU"}, "gelu"),
-        ({"activation_function": "torch.nn.modules.linear.Identity"}, "identity"),
-        ({}, "tanh"),
-    ],
-)
-def test_activations_of_pytorch(named: dict[str, object], activation: str, tmp_path: Path) -> None:
-    """A class is known by where PyTorch defines it and where it is imported from."""
-    assert read("Dense", tmp_path, named, LAYER)["activation"] == activation
-
-
-@pytest.mark.parametrize(
     ("path", "silent"),
     [
         ("mine.Tanh", True),

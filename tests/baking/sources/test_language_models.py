@@ -1,4 +1,4 @@
-"""Language models that rerank; tests/oracle/test_causal_rerank.py compares their scores."""
+"""Language models that are asked by a prompt or a chat template; tests/oracle compares them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from safetensors.numpy import load_file, save_file
 import polybake
 from models.folders.causal import (
     TEMPLATE,
+    TRANSFORMER,
     gemma_tokenizer,
     qwen_tokenizer,
     write_language_model,
     write_logit_score,
 )
-from models.folders.tiny_folders import change_json
+from models.folders.messages import CHATML, POOLING, write_messages
+from models.folders.tiny_folders import change_json, write_json, write_router
+from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import Source, open_source
 from polybake.baking.steps import Dense
 from polybake.baking.tasks import task_of
 from polybake.cli.init import settings_text
-from polybake.config import RerankTable, load_config
+from polybake.config import load_config
 from polybake.errors import InputError
 
 ASKED = {
@@ -31,19 +34,6 @@ ASKED = {
     "true": "yes",
     "false": "no",
 }
-
-
-def test_its_tokenizer_may_be_of_older_files(tmp_path: Path) -> None:
-    """vocab.json and merges.txt make the same ids."""
-    folder, rerank = write_language_model(tmp_path / "model"), RerankTable.model_validate(ASKED)
-    whole = open_source(folder, rerank=rerank).tokenizer
-    qwen_tokenizer().model.save(str(folder))
-    (folder / "tokenizer.json").unlink()
-    change_json(folder / "tokenizer_config.json", tokenizer_class="Qwen2Tokenizer")
-    made = open_source(folder, rerank=rerank).tokenizer
-    texts = ["yes.\n\nno", "a river of boats"]
-    assert made.note
-    assert made.encode(texts) == whole.encode(texts)
 
 
 @pytest.mark.parametrize(
@@ -180,15 +170,30 @@ def test_what_is_not_baked_is_named(
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        (None, "has no chat template, and its settings say"),
-        (TEMPLATE.replace("{{ query_text }}", "{{ query_text | trim }}"), "changes texts such as"),
-        (TEMPLATE.replace("<Query>: ", "{{ document_text }}"), "does not write the messages"),
+        (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
+        ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
+        ("{{ raise_exception('only users') }}", "cannot be rendered .ValueError: only users"),
+        ("{% for one in messages %}{{ one.content }}", "cannot be rendered .TemplateSyntaxError"),
     ],
 )
-def test_other_templates_are_refused(tmp_path: Path, template: str | None, message: str) -> None:
-    """By what they do to a pair."""
-    folder = write_logit_score(tmp_path, template=template or TEMPLATE)
-    if template is None:
-        (folder / "chat_template.jinja").unlink()
+def test_templates_of_messages_are_refused(template: str, message: str, tmp_path: Path) -> None:
+    """By what they do to a text; tests/oracle/test_messages.py compares those that are taken."""
     with pytest.raises(InputError, match=message):
+        open_source(write_messages(tmp_path, template))
+
+
+def test_a_router_behind_messages_is_refused(tmp_path: Path) -> None:
+    """Its routes are tasks, which a template may read."""
+    folder = write_messages(tmp_path)
+    routes = {"query": ["", "1_Pooling"], "document": [""]}
+    write_router(folder, routes, {"": TRANSFORMER, "1_Pooling": POOLING}, default_route="document")
+    kind = "sentence_transformers.base.modules.router.Router"
+    write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+    with pytest.raises(InputError, match=r"modality_config\.message: Input should be null"):
         open_source(folder)
+
+
+def test_prompts_of_messages_are_taken_again(tmp_path: Path) -> None:
+    """Those that ``init`` writes; others would replace the template."""
+    source = open_source(write_messages(tmp_path))
+    assert bake_prompts(source, (), dict(source.prompts), None).default == "message"
