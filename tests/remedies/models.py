@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -138,7 +139,9 @@ def old(folder: Path, name: str) -> Path:
     config = CONFIG | {"vocab_size": 600}
     write_bert(folder, config, bert_weights(config))
     (folder / "tokenizer.json").unlink()
-    return write_old(folder, name)
+    write_old(folder, name)
+    shutil.copytree(folder, folder.parent / "whole")
+    return folder
 
 
 def words(folder: Path) -> Path:
@@ -191,7 +194,13 @@ WITHOUT_STEPS: dict[str, Callable[[Path], Path]] = {
     "words": words,
     **{
         name: partial(old, name=name)
-        for name in ("BertTokenizer", "LlamaTokenizer", "T5Tokenizer", "XLMRobertaTokenizer")
+        for name in (
+            "BertTokenizer",
+            "LlamaTokenizer",
+            "T5Tokenizer",
+            "RobertaTokenizer",
+            "XLMRobertaTokenizer",
+        )
     },
 }
 #: Those that bring their own.

@@ -14,18 +14,33 @@ from remedies.written import Case, cases, done
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(case), marks=[pytest.mark.oracle] if case.oracle else [])
-        for case in cases()
-    ],
-)
-def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
-    """The model is refused; with each way that the remedy names, it bakes."""
+#: A remedy of so many is followed at every change.
+OFTEN = 5
+
+
+def _each(often: int = 1) -> list[Any]:
+    """Every case; all but one of so many are weekly."""
+    return [
+        pytest.param(
+            case,
+            id=str(case),
+            marks=[pytest.mark.oracle] * case.oracle + [pytest.mark.weekly] * (place % often > 0),
+        )
+        for place, case in enumerate(cases())
+    ]
+
+
+@pytest.mark.parametrize("case", _each())
+def test_a_model_is_refused(case: Case, tmp_path: Path) -> None:
+    """With a message that says what is found, and what helps."""
     source, settings = _written(case, tmp_path / "refused", case.wrong)
     with refused(case.name, case.message):
         bake(source, **settings)
+
+
+@pytest.mark.parametrize("case", _each(OFTEN))
+def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
+    """With each way that the remedy names, the refused model bakes."""
     for place, right in enumerate(case.rights):
         source, settings = _written(case, tmp_path / str(place), case.wrong, right)
         bake(source, **settings)

@@ -5,8 +5,9 @@ The blocks of a file are apart by an empty line. A block begins with a model of
 regular expression of the message, and each with ``+`` one way that the remedy names. Such a line
 sets keys of polybake.toml, or keys of the model's files, of which null removes one; ``TO < FROM``
 copies a file, and pickles safetensors. An .onnx file is ONNX's text, or an object of arguments of
-`models.onnx.tiny_onnx.encoder`. What is wrong in a file stays there until a way changes it. The
-key ``source`` is a path beside the model's folder. Cases of ``cases/oracle`` need transformers.
+`models.onnx.tiny_onnx.encoder`. Words in capitals stand for `_MEANT`, or are `_DONE`. What is wrong
+in a file stays there until a way changes it. The key ``source`` is a path beside the model's
+folder. Cases of ``cases/oracle`` need transformers.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ def done(line: str, folder: Path) -> dict[str, Any]:
             _copy(folder / copied[2], folder / copied[1])
         elif named := re.match(r"([\w./]+): ", part):
             _change(folder / named[1], json.loads(part[named.end() :]))
-        elif part == "AGAIN":
-            _save_again(folder)
+        elif part in _DONE:
+            _DONE[part](folder)
         else:
             settings |= tomllib.loads(part)
     return settings
@@ -151,6 +152,25 @@ def _save_again(folder: Path) -> None:
     from transformers import AutoTokenizer
 
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+
+
+def _reload(folder: Path) -> None:
+    """What the remedies of weights say."""
+    from transformers import AutoModel
+
+    AutoModel.from_pretrained(folder).save_pretrained(folder, safe_serialization=True)
+
+
+def _save_new(folder: Path) -> None:
+    """What the remedies of sentence-transformers' folders say."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu")
+    model.save_pretrained(str(folder.parent / "new"))
+
+
+#: What a library does with the folder.
+_DONE = {"AGAIN": _save_again, "RELOADED": _reload, "SAVED": _save_new}
 
 
 def _merged(before: Any, changes: Any) -> Any:

@@ -11,9 +11,7 @@ from models.folders.tiny_folders import (
     change_json,
     write_bert,
     write_json,
-    write_sentence_transformers,
 )
-from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.baking.sources.kind import SETTINGS, kind_of
 from polybake.base.files.hub_reference import HubReference
@@ -78,17 +76,6 @@ def test_what_is_known_and_not_baked(
 ) -> None:
     with pytest.raises(InputError, match=message):
         kind_of(folder(tmp_path, files))
-
-
-def test_what_each_kind_proves(tmp_path: Path) -> None:
-    """The steps alone where the encoder is built here, all where it is a graph of others."""
-    plain = open_source(write_bert(tmp_path / "plain"))
-    pooling = ("Pooling", {"pooling_mode": "mean"})
-    modules = open_source(write_sentence_transformers(tmp_path / "modules", pooling))
-    file = open_source(write_encoder(tmp_path / "file"))
-    assert [one.encoder.name for one in (plain, modules, file)] == ["bert", "bert", "onnx"]
-    assert [one.encoder.proves for one in (plain, modules, file)] == ["steps", "steps", "source"]
-    assert [one.recipe for one in (plain, file)] == [(), ()]
 
 
 def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 import polybake
 from models.folders.tiny_folders import write_json
@@ -18,7 +17,6 @@ from models.onnx.tiny_onnx import BODY, HIDDEN, POOLED, TOKENS, encoder, expecte
 from models.onnx.tiny_onnx import write_encoder as write_files
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.cli.main import app
 from polybake.errors import InputError
 
 pytestmark = pytest.mark.slow
@@ -217,15 +215,3 @@ def test_modules_of_sentence_transformers_are_of_embeddings(
     onnx.save(model, path)
     report = polybake.bake(path, tmp_path / "out.onnx", name="m", steps=steps)
     is_given(report.path, lambda mean: mean)
-
-
-def test_init_takes_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its polybake.toml bakes."""
-    path = write(tmp_path / "m", 1, {})
-    monkeypatch.chdir(tmp_path)
-    run = CliRunner()
-    assert run.invoke(app, ["init", str(path), "--name", "m"]).exit_code
-    asked = run.invoke(app, ["init", str(path), "--name", "m", "--task", "rerank"])
-    assert not asked.exit_code, asked.output
-    assert not run.invoke(app, ["bake"]).exit_code
-    assert read_head(tmp_path / "build/m.onnx").manifest.contract.task == "rerank"

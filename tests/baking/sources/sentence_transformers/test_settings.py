@@ -54,19 +54,6 @@ def test_without_settings(tmp_path: Path) -> None:
     assert (plain.recipe, plain.similarity) == ((), "cosine")
 
 
-def test_every_setting_of_a_model(tmp_path: Path) -> None:
-    """What is set is taken; what the library only notes is passed over."""
-    settings: dict[str, Any] = {
-        "prompts": {"query": "query \U0001f30a: ", "document": ""},
-        "default_prompt_name": "document",
-        "similarity_fn_name": "euclidean",
-        "truncate_dim": 5,
-    }
-    found = of_model(tmp_path, settings | {"__version__": {"sentence_transformers": "6.2.0"}})
-    assert found.model_dump(include={*settings}) == settings
-    assert found.recipe == ({"step": "truncate", "dimension": 5},)
-
-
 def test_sparse_encoders_keep_some_elements(tmp_path: Path) -> None:
     """They are compared by dot product, and may keep the largest elements alone."""
     found = of_model(tmp_path, {"model_type": "SparseEncoder", "max_active_dims": 7})
@@ -104,30 +91,12 @@ def test_a_model_s_setting_is_named(key: str, value: object, shown: str, tmp_pat
         ({"max_seq_length": 20, "do_lower_case": False}, 20, False),
         ({"max_seq_length": None, "do_lower_case": True}, None, True),
         ({"max_seq_length": 8192, "model_args": {"trust_remote_code": True}}, 8192, None),
-        (
-            {
-                "transformer_task": "feature-extraction",
-                "modality_config": {"text": TEXT, "image+text": TEXT, "image": {"method": "get"}},
-                "module_output_name": "token_embeddings",
-                "processing_kwargs": {
-                    "image": {"size": 4},
-                    "text": {"padding": True},
-                    "chat_template": {"add_generation_prompt": True},
-                },
-                "model_kwargs": {"attn_implementation": "sdpa", "dtype": "bfloat16"},
-                "config_kwargs": {},
-                "unpad_inputs": True,
-                "query_expansion": None,
-            },
-            None,
-            None,
-        ),
     ],
 )
 def test_as_every_version_saved_it(
     settings: dict[str, Any], limit: int | None, lowercase: bool | None, tmp_path: Path
 ) -> None:
-    """Before 6 a limit and the case, then how texts reach the model, beside what no text meets."""
+    """A limit and the case, or none; tests/oracle/test_transformer_settings.py has the others."""
     found = of_transformer(tmp_path, settings)
     assert (found.max_seq_length, found.do_lower_case) == (limit, lowercase)
 

@@ -23,15 +23,6 @@ def test_merges_are_all_pairs_that_give_a_piece() -> None:
     assert merges(ids) == [("a", "bc"), ("ab", "c"), ("b", "c"), ("a", "b")]
 
 
-@pytest.mark.parametrize("name", OLD)
-def test_the_note_names_files_and_class(name: str, tmp_path: Path) -> None:
-    """On one line, for the user."""
-    note = make_tokenizer(ModelFolder.at(write_old(tmp_path, name))).note
-    files = {path.name for path in tmp_path.iterdir()} - {"tokenizer_config.json"}
-    assert note.endswith(f"as {name} makes it")
-    assert all(file in note for file in files)
-
-
 @pytest.mark.parametrize(
     ("declared", "config", "expected"),
     [
