@@ -242,6 +242,16 @@ def test_limits_of_texts_queries_and_documents(
     assert limits(folder) == (expected, max(expected.values()))
 
 
+def test_prompts_of_documents_have_their_limit(tmp_path: Path) -> None:
+    """encode_document takes passage, too; another prompt is cut as a text is."""
+    folder = with_settings(tmp_path / "model", query_length=6)
+    prompts = {"prompts": {"passage": "", "other": ""}}
+    write_json(folder / "config_sentence_transformers.json", prompts)
+    source = open_source(folder)
+    assert source.recipe[0]["prompts"] == {"passage": "document"}
+    assert {*source.prompts} == {"query", "document", "passage", "other"}
+
+
 @pytest.mark.parametrize("settings", [{}, {"max_seq_length": 9, "query_length": 9}])
 def test_equal_limits_need_no_route(settings: dict[str, object], tmp_path: Path) -> None:
     """Limits that are all the usual one change nothing."""

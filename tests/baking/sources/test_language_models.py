@@ -121,6 +121,12 @@ def test_a_template_is_the_prompt(tmp_path: Path) -> None:
     assert last == "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 
 
+def test_without_a_template_the_tokenizer_joins(tmp_path: Path) -> None:
+    """As the library does."""
+    source = open_source(write_logit_score(tmp_path, template=None))
+    assert (source.pair_prompt, task_of(source).name) == (None, "rerank")
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_a_score_is_a_row_less_another(own: bool, tmp_path: Path) -> None:
     """Of the table, or of a layer where config.json says that there is one."""

@@ -118,6 +118,16 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
         np.testing.assert_array_equal(value, half[f"norm.{key}"].astype(np.float32), strict=True)
 
 
+def test_an_lstm_is_read(tmp_path: Path) -> None:
+    """Its weights lose their prefix."""
+    config = {"hidden_dim": 5, "num_layers": 3, "bidirectional": False, "dropout": 0.5}
+    found = read("LSTM", tmp_path, config, {"encoder.bias_ih_l0": BIAS})
+    weights = found.pop("weights")
+    assert isinstance(weights, dict)
+    assert weights.keys() == {"bias_ih_l0"}
+    assert found == {"hidden": 5, "layers": 3, "bidirectional": False}
+
+
 STRIDES = {"out_channels": 5, "kernel_sizes": [1, 3], "stride_sizes": [1, 2]}
 
 
