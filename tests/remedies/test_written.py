@@ -29,7 +29,7 @@ def _each(often: int = 0) -> Iterator[Any]:
         yield pytest.param(case, id=str(case), marks=marks)
 
 
-@pytest.mark.parametrize("case", _each())
+@pytest.mark.parametrize("case", [*_each()])
 def test_a_model_is_refused(case: Case, tmp_path: Path) -> None:
     """With a message that says what is found, and what helps."""
     source, settings = _written(case, tmp_path / "refused", case.wrong)
@@ -37,7 +37,7 @@ def test_a_model_is_refused(case: Case, tmp_path: Path) -> None:
         bake(source, **settings)
 
 
-@pytest.mark.parametrize("case", _each(OFTEN))
+@pytest.mark.parametrize("case", [*_each(OFTEN)])
 def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
     """With each way that the remedy names, the refused model bakes."""
     for place, right in enumerate(case.rights):

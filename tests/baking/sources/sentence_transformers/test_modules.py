@@ -155,3 +155,13 @@ def test_what_is_not_computed_is_refused(
     """By its key or its weights; no class is imported, and the last name alone says nothing."""
     with pytest.raises(InputError, match=shown):
         read(kind, tmp_path, config, LAYER)
+
+
+def test_damaged_weights_are_refused(tmp_path: Path) -> None:
+    """A cut-off file is named."""
+    save_file(LAYER, tmp_path / "model.safetensors")
+    whole = (tmp_path / "model.safetensors").read_bytes()
+    write_json(tmp_path / "config.json", CONFIG)
+    (tmp_path / "model.safetensors").write_bytes(whole[:-9])
+    with pytest.raises(InputError, match=r"model\.safetensors: is not a whole safetensors file"):
+        FOLLOWING["Dense"].parameters(ModelFolder.at(tmp_path))
