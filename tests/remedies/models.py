@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,8 +21,10 @@ from models.files.task_models import (
     write_spans,
 )
 from models.folders.causal import write_language_model, write_logit_score
+from models.folders.drawn import write_drawn
 from models.folders.messages import CHATML, write_messages
 from models.folders.old_tokenizers import write_old
+from models.folders.stanford import write_stanford
 from models.folders.tiny_folders import (
     CONFIG,
     VOCABULARY,
@@ -77,6 +81,24 @@ def pooled(folder: Path, **config: Any) -> Path:
     return folder
 
 
+def layered(folder: Path, outputs: int = 5) -> Path:
+    """The same with a linear layer, whose weight lies beside it, too."""
+    dense = {"in_features": SIZE, "out_features": outputs, "bias": False}
+    write_sentence_transformers(folder, POOLING, ("Dense", dense))
+    weight = np.random.default_rng(2).normal(size=(outputs, SIZE)).astype(np.float32)
+    save_file({"linear.weight": weight}, folder / "2_Dense" / "model.safetensors")
+    np.save(folder.parent / "weight.npy", weight)
+    return folder
+
+
+def two_scores(folder: Path) -> Path:
+    """A CrossEncoder of modules that give two numbers."""
+    layered(folder, 2)
+    change_json(folder / "2_Dense" / "config.json", module_output_name="scores")
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
+    return folder
+
+
 def router_behind(folder: Path) -> Path:
     """The same with a Router, which normalises queries."""
     write_sentence_transformers(folder, POOLING, ("Router", {}))
@@ -86,12 +108,40 @@ def router_behind(folder: Path) -> Path:
     return folder
 
 
+def without_adapters(folder: Path) -> Path:
+    """A jina-embeddings-v3 whose weights have none of the adapters that config.json names."""
+    end = ".parametrizations.weight.original"
+    kept = {name: one for name, one in adapted_weights().items() if "lora" not in name}
+    return write_bert(folder, ADAPTED, {name.replace(end, ".weight"): kept[name] for name in kept})
+
+
+def convolved(folder: Path) -> Path:
+    """A BERT beside a CNN."""
+    write_bert(folder)
+    (folder / "1_CNN").mkdir()
+    write_json(folder / "1_CNN" / "cnn_config.json", {"out_channels": 5, "kernel_sizes": [1]})
+    sizes = {"convs.0.weight": (5, SIZE, 1), "convs.0.bias": (5,)}
+    ones = {name: np.ones(size, np.float32) for name, size in sizes.items()}
+    save_file(ones, folder / "1_CNN" / "model.safetensors")
+    return folder
+
+
+def gliner(folder: Path) -> Path:
+    """A tagger of gliner's, with its encoder's settings beside it."""
+    write_gliner(folder)
+    settings = json.loads((folder / "gliner_config.json").read_text("utf-8"))
+    write_json(folder.parent / "encoder.json", settings["encoder_config"])
+    return folder
+
+
 def old(folder: Path, name: str) -> Path:
     """A BERT with a tokenizer of the time before tokenizer.json."""
     config = CONFIG | {"vocab_size": 600}
     write_bert(folder, config, bert_weights(config))
     (folder / "tokenizer.json").unlink()
-    return write_old(folder, name)
+    write_old(folder, name)
+    shutil.copytree(folder, folder.parent / "whole")
+    return folder
 
 
 def words(folder: Path) -> Path:
@@ -138,10 +188,19 @@ WITHOUT_STEPS: dict[str, Callable[[Path], Path]] = {
     "bert": bert,
     "onnx": write_encoder,
     "decoder": decoder,
+    "no adapters": without_adapters,
+    "cnn": convolved,
     "adapters": lambda folder: write_bert(folder, ADAPTED, adapted_weights()),
     "words": words,
     **{
-        name: partial(old, name=name) for name in ("BertTokenizer", "LlamaTokenizer", "T5Tokenizer")
+        name: partial(old, name=name)
+        for name in (
+            "BertTokenizer",
+            "LlamaTokenizer",
+            "T5Tokenizer",
+            "RobertaTokenizer",
+            "XLMRobertaTokenizer",
+        )
     },
 }
 #: Those that bring their own.
@@ -151,12 +210,18 @@ WITH_STEPS: dict[str, Callable[[Path], Path]] = {
     "answers": write_spans,
     "masked": masked,
     "pooled": pooled,
+    "normalised": lambda folder: write_sentence_transformers(folder, POOLING, ("Normalize", {})),
+    "layered": layered,
+    "two scores": two_scores,
+    "t5": lambda folder: write_drawn(folder, "t5"),
+    "export": write_encoder,
     "roberta": partial(pooled, model_type="roberta", pad_token_id=0),
     "two encoders": write_two_encoders,
     "router behind": router_behind,
     "colbert": write_colbert,
     "m3": write_m3,
-    "gliner": write_gliner,
+    "stanford": write_stanford,
+    "gliner": gliner,
     "model2vec": model2vec,
     "messages": write_messages,
     "counting messages": lambda folder: write_messages(folder, CHATML + "{{ messages | length }}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,40 @@ from remedies.written import Case, cases, done
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("case", [*cases()], ids=str)
-def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
-    """The model is refused; with each way that the remedy names, it bakes."""
-    source, settings = _wrong(case, tmp_path / "refused")
+#: A remedy of so many is followed at every change.
+OFTEN = 5
+
+
+def _each(often: int = 0) -> Iterator[Any]:
+    """Every case; all but one of so many are weekly, if remedies are followed."""
+    for place, case in enumerate(cases()):
+        library = case.oracle and (often or "AGAIN" in case.wrong)
+        marks = [pytest.mark.oracle] if library else []
+        if often and place % often:
+            marks.append(pytest.mark.weekly)
+        yield pytest.param(case, id=str(case), marks=marks)
+
+
+@pytest.mark.parametrize("case", [*_each()])
+def test_a_model_is_refused(case: Case, tmp_path: Path) -> None:
+    """With a message that says what is found, and what helps."""
+    source, settings = _written(case, tmp_path / "refused", case.wrong)
     with refused(case.name, case.message):
         bake(source, **settings)
+
+
+@pytest.mark.parametrize("case", [*_each(OFTEN)])
+def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
+    """With each way that the remedy names, the refused model bakes."""
     for place, right in enumerate(case.rights):
-        source, _ = _wrong(case, tmp_path / str(place))
-        bake(source, **_with_steps(case, done(right, tmp_path / str(place) / "model")))
+        source, settings = _written(case, tmp_path / str(place), case.wrong, right)
+        bake(source, **settings)
 
 
-def _wrong(case: Case, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """Write the model with its wrong files; return it with the wrong settings."""
+def _written(case: Case, folder: Path, *lines: str) -> tuple[Path, dict[str, Any]]:
+    """Write the model, and change its files; return what is baked, and the last settings."""
     folder.mkdir()
     source = (WITH_STEPS | WITHOUT_STEPS)[case.model](folder / "model")
-    return source, _with_steps(case, done(case.wrong, folder / "model"))
-
-
-def _with_steps(case: Case, settings: dict[str, Any]) -> dict[str, Any]:
-    return {"steps": MEAN} | settings if case.model in WITHOUT_STEPS else settings
+    *_, settings = [done(line, folder / "model") for line in lines]
+    steps = {"steps": MEAN} if case.model in WITHOUT_STEPS else {}
+    return folder / settings.pop("source", source), steps | settings

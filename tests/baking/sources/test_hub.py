@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,19 @@ from models.folders.tiny_folders import (
     write_two_encoders,
 )
 from models.folders.torch_saved import write_torch
+from polybake.baking.sources import Source, open_source
+from polybake.base.files.hub_reference import parse_source
 from polybake.base.modelfile.container import read_head
+from polybake.cli.main import app
+from polybake.errors import InputError, PolybakeError, RequirementMissing
 from support.hub.hub_cache import write_cache
 from support.hub.hub_server import COMMIT, CONVERTED, Hub, serve
 from support.processes import commandline
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("huggingface_hub", reason='pip install ".[hub]"')
+constants = pytest.importorskip("huggingface_hub.constants", reason='pip install ".[hub]"')
 
 NAME = "owner/Tiny-Bert"
+MAIN = "model.safetensors"
 
 #: What a repository may hold too; no bake reads any of it.
 OTHERS = (
@@ -39,6 +42,8 @@ OTHERS = (
     "other.safetensors",
     "old/model.safetensors",
 )
+
+Reach = Callable[..., None]
 
 
 @pytest.fixture
@@ -61,254 +66,232 @@ def hub(model: Path) -> Iterator[Hub]:
         yield served
 
 
-def polybake(cwd: Path, *arguments: str, code: int = 0, **settings: str) -> str:
-    """Run a command with a cache of its own."""
-    home = {"HF_HUB_CACHE": str(cwd / "cache"), "HF_HOME": str(cwd)}
-    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    return commandline.polybake(*arguments, cwd=cwd, code=code, **home, **quiet, **settings)
+@pytest.fixture
+def reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reach:
+    """Let the hub's client have a cache of its own, and an endpoint or no network."""
+
+    def to(endpoint: str | None, cache: str = "cache") -> None:
+        url = endpoint or "http://127.0.0.1:9"
+        template = url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / cache))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", endpoint is None)
+
+    return to
 
 
+def opened(reference: str = f"hub:{NAME}", **asked: Any) -> Source:
+    """The source of a reference."""
+    return open_source(parse_source(reference), **asked)
+
+
+def fetched(hub: Hub, *endings: str) -> set[str]:
+    """What was downloaded of files with these endings."""
+    return {name for name in hub.fetched if name.endswith(endings)}
+
+
+@pytest.mark.slow
 def test_bakes_from_the_hub_and_again_without_it(hub: Hub, tmp_path: Path) -> None:
     """Only what a bake reads is fetched; the manifest names the commit; the cache then suffices."""
+    home = {"HF_HUB_CACHE": str(tmp_path / "cache"), "HF_HOME": str(tmp_path)}
     for number, settings in enumerate(({"HF_ENDPOINT": hub.endpoint}, {"HF_HUB_OFFLINE": "1"})):
-        polybake(tmp_path, "bake", f"hub:{NAME}@v1", "--output", f"{number}.onnx", **settings)
+        bake = ("bake", f"hub:{NAME}@v1", "--output", f"{number}.onnx")
+        commandline.polybake(*bake, cwd=tmp_path, **home, **settings)
     manifest = read_head(tmp_path / "0.onnx").manifest
     assert manifest.source.identifier == f"hub:{NAME}@{COMMIT}"
     assert (manifest.name, manifest.source.licence) == ("tiny-bert", "mit")
     assert manifest.steps == ("pool(mode=mean)", "normalize()")
     assert (tmp_path / "0.onnx").read_bytes() == (tmp_path / "1.onnx").read_bytes()
-    assert hub.fetched == {
-        "1_Pooling/config.json",
-        "2_Normalize/config.json",
-        "README.md",
-        "config.json",
-        "model.safetensors",
-        "modules.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    }
+    settings = ("modules.json", "1_Pooling/config.json", "2_Normalize/config.json", "config.json")
+    tokenizer = ("tokenizer.json", "tokenizer_config.json")
+    assert hub.fetched == {*settings, *tokenizer, "README.md", MAIN}
 
 
-def test_the_files_of_an_older_tokenizer_are_fetched(hub: Hub, model: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_init_then_bake_from_a_cache(
+    model: Path, reach: Reach, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """polybake.toml keeps the reference; a cache, made of links, bakes without a network."""
+    write_cache(tmp_path / "cache", NAME, model)
+    (tmp_path / "hub:owner" / "Tiny-Bert").mkdir(parents=True)  # is not looked at
+    reach(None)
+    monkeypatch.chdir(tmp_path)
+    app(["init", f"hub:{NAME}"], standalone_mode=False)
+    assert f'source = "hub:{NAME}"\n' in Path("polybake.toml").read_text()
+    app(["bake"], standalone_mode=False)
+    source = read_head(Path("build/tiny-bert.onnx")).manifest.source
+    assert (source.identifier, source.revision) == (f"hub:{NAME}@{COMMIT}", COMMIT)
+
+
+def test_the_files_of_an_older_tokenizer_are_fetched(hub: Hub, model: Path, reach: Reach) -> None:
     """Only where there is no tokenizer.json; a note says of which it was made."""
-    (model / "vocab.txt").write_text("".join(f"{token}\n" for token in old_vocabulary(model)))
-    (model / "spiece.model").write_bytes(b"no")
-    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
-    assert "made of" not in polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
-    assert "vocab.txt" not in hub.fetched
-    (model / "tokenizer.json").unlink()
-    (tmp_path / "later").mkdir()
-    for settings in ({"HF_ENDPOINT": hub.endpoint}, {"HF_HUB_OFFLINE": "1"}):
-        printed = " ".join(polybake(tmp_path / "later", *bake, **settings).split())
-        assert "has no tokenizer.json; it was made of vocab.txt, as BertTokenizer makes" in printed
-    assert "vocab.txt" in hub.fetched
-
-
-def old_vocabulary(model: Path) -> list[str]:
-    """The tokens of a tokenizer.json in the order of their ids."""
     ids = json.loads((model / "tokenizer.json").read_text())["model"]["vocab"]
-    return sorted(ids, key=lambda token: int(ids[token]))
+    old = sorted(ids, key=lambda token: int(ids[token]))
+    (model / "vocab.txt").write_text("".join(f"{token}\n" for token in old))
+    (model / "spiece.model").write_bytes(b"no")
+    reach(hub.endpoint)
+    assert not opened().tokenizer.note
+    assert not fetched(hub, "vocab.txt", ".model")
+    (model / "tokenizer.json").unlink()
+    for endpoint in (hub.endpoint, None):
+        reach(endpoint, "later")
+        assert "made of vocab.txt, as BertTokenizer makes it" in opened().tokenizer.note
+    assert fetched(hub, "vocab.txt")
 
 
-def test_weights_of_modules_and_shards(hub: Hub, model: Path, tmp_path: Path) -> None:
-    """The weights in the folders that modules.json lists are fetched, and shards."""
-    for name in ("2_Normalize/model.safetensors", "model-00001-of-00002.safetensors"):
-        (model / name).write_text(name)
-    polybake(tmp_path, "inspect", f"hub:{NAME}", HF_ENDPOINT=hub.endpoint)
-    weights = {name for name in hub.fetched if name.endswith(".safetensors")}
-    assert weights == {
-        "2_Normalize/model.safetensors",
-        "model-00001-of-00002.safetensors",
-        "model.safetensors",
-    }
+def with_shards(folder: Path) -> Path:
+    """A model with weights in a module's folder, and in shards."""
+    write_sentence_transformers(folder, ("Pooling", {"pooling_mode": "mean"}))
+    for name in (f"1_Pooling/{MAIN}", "model-00001-of-00002.safetensors"):
+        (folder / name).write_text(name)
+    return folder
 
 
-def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("write", "names"),
+    [
+        (with_shards, {MAIN, f"1_Pooling/{MAIN}", "model-00001-of-00002.safetensors"}),
+        (write_two_encoders, {f"{name}/{MAIN}" for name in ("q_bert", "d_bert", "q_dense")}),
+        (write_stanford, {MAIN, "artifact.metadata"}),
+    ],
+    ids=["shards", "router", "ColBERT"],
+)
+def test_weights_are_fetched(
+    write: Callable[[Path], Path], names: set[str], reach: Reach, tmp_path: Path
+) -> None:
+    """In folders that modules.json lists, or a Router, and with what other libraries need."""
+    with serve(Hub({NAME: write(tmp_path / "model")})) as hub:
+        reach(hub.endpoint)
+        opened()
+    assert fetched(hub, "safetensors", "metadata") == names
+
+
+def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, reach: Reach) -> None:
     """Only where there are no safetensors, and again from the cache."""
-    weights = load_file(model / "model.safetensors")
+    weights = load_file(model / MAIN)
     (model / "2_Normalize" / "pytorch_model.bin").write_bytes(b"no")
-    (model / "2_Normalize" / "model.safetensors").write_bytes(b"no")
-    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx", "--pickle", "tensors")
-    polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
-    assert not [name for name in hub.fetched if name.endswith(".bin")]
-    (model / "model.safetensors").unlink()
-    for name in ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"):
+    (model / "2_Normalize" / MAIN).write_bytes(b"no")
+    reach(hub.endpoint)
+    opened(pickle="tensors")
+    (model / MAIN).unlink()
+    shards = {f"pytorch_model-0000{number}-of-00002.bin" for number in (1, 2)}
+    for name in shards:
         (model / name).write_text(name)  # the cache knows files by their contents
     write_torch(model / "pytorch_model.bin", weights)
-    (tmp_path / "later").mkdir()
-    refused = polybake(tmp_path / "later", *bake[:-2], code=2, HF_ENDPOINT=hub.endpoint)
-    assert "--pickle tensors" in refused
-    assert not [name for name in hub.fetched if name.endswith(".bin")]
-    for settings in ({"HF_ENDPOINT": hub.endpoint}, {"HF_HUB_OFFLINE": "1"}):
-        polybake(tmp_path / "later", *bake, **settings)
-    assert {name for name in hub.fetched if name.endswith(".bin")} == {
-        "pytorch_model.bin",
-        "pytorch_model-00001-of-00002.bin",
-        "pytorch_model-00002-of-00002.bin",
-    }
+    reach(hub.endpoint, "later")
+    with pytest.raises(InputError, match="--pickle tensors"):
+        opened()
+    assert not fetched(hub, ".bin")
+    for endpoint in (hub.endpoint, None):
+        reach(endpoint, "later")
+        opened(pickle="tensors")
+    assert fetched(hub, ".bin") == {"pytorch_model.bin", *shards}
 
 
-def test_layers_beside_an_encoder_are_fetched(hub: Hub, model: Path, tmp_path: Path) -> None:
+def test_layers_beside_an_encoder_are_fetched(hub: Hub, model: Path, reach: Reach) -> None:
     """As the pickles that they are, if these may be read."""
     for name, arrays in m3_layers().items():
         write_torch(model / f"{name}.pt", arrays)
     tokens = {"cls_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]"}
     change_json(model / "tokenizer_config.json", **tokens)
-    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
-    polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
-    assert not [name for name in hub.fetched if name.endswith(".pt")]
-    assert read_head(tmp_path / "o.onnx").manifest.contract.task == "embed"
-    (tmp_path / "later").mkdir()
-    polybake(tmp_path / "later", *bake, "--pickle", "tensors", HF_ENDPOINT=hub.endpoint)
-    assert {name for name in hub.fetched if name.endswith(".pt")} == {
-        "sparse_linear.pt",
-        "colbert_linear.pt",
-    }
-    assert read_head(tmp_path / "later" / "o.onnx").manifest.contract.task == "hybrid"
+    reach(hub.endpoint)
+    assert opened().head is None
+    assert not fetched(hub, ".pt")
+    reach(hub.endpoint, "later")
+    assert opened(pickle="tensors").head is not None
+    assert fetched(hub, ".pt") == {"sparse_linear.pt", "colbert_linear.pt"}
 
 
 @pytest.fixture
 def unconverted(hub: Hub, model: Path, tmp_path: Path) -> Hub:
     """A hub whose model has no safetensors but in the pull request of its bot."""
     hub.converted[NAME] = Path(shutil.copytree(model, tmp_path / "converted"))
-    (model / "model.safetensors").unlink()
+    (model / MAIN).unlink()
     return hub
 
 
-def test_safetensors_of_the_hubs_bot_are_taken(unconverted: Hub, tmp_path: Path) -> None:
+def test_safetensors_of_the_hubs_bot_are_taken(unconverted: Hub, reach: Reach) -> None:
     """The note and the manifest name the commit, which then needs no question."""
-    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
-    printed = polybake(tmp_path, *bake, HF_ENDPOINT=unconverted.endpoint)
-    assert "those of refs/pr/4 were taken" in " ".join(printed.split())
-    pinned = f"hub:{NAME}@{CONVERTED}"
-    assert read_head(tmp_path / "o.onnx").manifest.source.identifier == pinned
-    polybake(tmp_path, "bake", pinned, "--output", "again.onnx", HF_HUB_OFFLINE="1")
-    assert (tmp_path / "o.onnx").read_bytes() == (tmp_path / "again.onnx").read_bytes()
+    reach(unconverted.endpoint)
+    folder = opened().folder
+    assert "those of refs/pr/4 were taken" in "".join(folder.notes)
+    assert folder.identifier == f"hub:{NAME}@{CONVERTED}"
+    reach(None)
+    assert opened(folder.identifier).folder.path == folder.path
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "revision"),
     [
-        {"pull_request": {"author": {"name": "somebody"}}},
-        {"pull_request": {"title": "Adding weights"}},
-        {"pull_request": {"status": "closed"}},
-        {"parents": ["1" * 40, COMMIT]},
-        {"parents": []},
+        ({"pull_request": {"author": {"name": "somebody"}}}, ""),
+        ({"pull_request": {"title": "Adding weights"}}, ""),
+        ({"pull_request": {"status": "closed"}}, ""),
+        ({"parents": ["1" * 40, COMMIT]}, ""),
+        ({"parents": []}, ""),
+        ({}, "@main"),
     ],
 )
 def test_other_pull_requests_are_not_taken(
-    unconverted: Hub, tmp_path: Path, change: dict[str, Any]
+    unconverted: Hub, reach: Reach, change: dict[str, Any], revision: str
 ) -> None:
-    """Another author, another purpose, or a conversion of an earlier commit."""
+    """Another author, another purpose, a conversion of an earlier commit; or one is named."""
     for name, value in change.items():
         setattr(unconverted, name, value)
-    printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=unconverted.endpoint)
-    assert "has no model.safetensors" in " ".join(printed.split())
+    reach(unconverted.endpoint)
+    with pytest.raises(InputError, match=r"has no model\.safetensors"):
+        opened(f"hub:{NAME}{revision}")
 
 
-def test_a_named_revision_is_that_one(unconverted: Hub, tmp_path: Path) -> None:
-    """Nothing is looked for in its place."""
-    printed = polybake(
-        tmp_path, "bake", f"hub:{NAME}@main", code=2, HF_ENDPOINT=unconverted.endpoint
-    )
-    assert "has no model.safetensors" in " ".join(printed.split())
-
-
-def test_bakes_a_router_from_the_hub(tmp_path: Path) -> None:
-    """Its modules lie in folders that modules.json does not list."""
-    model = write_two_encoders(tmp_path / "model")
-    with serve(Hub({NAME: model})) as hub:
-        polybake(tmp_path, "bake", f"hub:{NAME}", "--output", "out.onnx", HF_ENDPOINT=hub.endpoint)
-    assert read_head(tmp_path / "out.onnx").manifest.encoder == "query: bert; document: bert"
-    weights = {name for name in hub.fetched if name.endswith(".safetensors")}
-    assert weights == {f"{name}/model.safetensors" for name in ("q_bert", "d_bert", "q_dense")}
-
-
-def test_metadata_of_colbert_is_fetched(tmp_path: Path) -> None:
-    """Stanford's ColBERT keeps the lengths of its texts in a file of its own."""
-    model = write_stanford(tmp_path / "model")
-    with serve(Hub({NAME: model})) as hub:
-        polybake(tmp_path, "bake", f"hub:{NAME}", "--output", "out.onnx", HF_ENDPOINT=hub.endpoint)
-    assert "artifact.metadata" in hub.fetched
-    assert read_head(tmp_path / "out.onnx").manifest.contract.prompts["query"] == "query "
-
-
-def test_refuses_modules_before_fetching_weights(hub: Hub, model: Path, tmp_path: Path) -> None:
+def test_modules_are_refused_before_weights_are_fetched(reach: Reach, tmp_path: Path) -> None:
     """A download of gigabytes is no way to learn that a module is not known."""
-    types = (model / "modules.json").read_text().replace("models.Normalize", "models.AudioModel")
-    (model / "modules.json").write_text(types)
-    printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=hub.endpoint)
-    assert "unknown module type 'sentence_transformers.models.AudioModel'" in printed
-    assert "model.safetensors" not in hub.fetched
+    model = write_sentence_transformers(tmp_path / "model", ("AudioModel", {}))
+    with serve(Hub({NAME: model})) as hub:
+        reach(hub.endpoint)
+        with pytest.raises(InputError, match=r"unknown module type '.*\.AudioModel'"):
+            opened()
+    assert not fetched(hub, MAIN)
 
 
-def test_refuses_chat_templates(tmp_path: Path) -> None:
+def test_chat_templates_are_refused(reach: Reach, tmp_path: Path) -> None:
     """A template in a folder of templates is seen in a repository, too."""
     model = write_bert(tmp_path / "model")
     (model / "additional_chat_templates").mkdir()
     (model / "additional_chat_templates" / "rag.jinja").write_text("{{ messages }}")
     with serve(Hub({NAME: model})) as hub:
-        printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=hub.endpoint)
-    assert "has additional_chat_templates/rag.jinja" in printed
-
-
-def test_init_then_bake_from_a_cache(model: Path, tmp_path: Path) -> None:
-    """polybake.toml keeps the reference; a cache, made of links, bakes without a network."""
-    write_cache(tmp_path / "cache", NAME, model)
-    (tmp_path / "hub:owner" / "Tiny-Bert").mkdir(parents=True)  # is not looked at
-    polybake(tmp_path, "init", f"hub:{NAME}", "--output", "a/polybake.toml", HF_HUB_OFFLINE="1")
-    assert f'source = "hub:{NAME}"\n' in (tmp_path / "a/polybake.toml").read_text()
-    polybake(tmp_path, "bake", "a/polybake.toml", HF_HUB_OFFLINE="1")
-    head = read_head(tmp_path / "a/build/tiny-bert.onnx")
-    assert head.manifest.source.identifier == f"hub:{NAME}@{COMMIT}"
-    assert head.manifest.source.revision == COMMIT
-
-
-def test_a_plain_folder(tmp_path: Path) -> None:
-    """A repository of transformers alone opens too."""
-    write_cache(tmp_path / "cache", NAME, write_bert(tmp_path / "plain"))
-    shown = polybake(tmp_path, "inspect", f"hub:{NAME}", "--json", HF_HUB_OFFLINE="1")
-    facts = json.loads(shown)
-    assert (facts["encoder"], facts["source"]) == ("bert", f"hub:{NAME}@{COMMIT}")
+        reach(hub.endpoint)
+        with pytest.raises(InputError, match=r"has additional_chat_templates/rag\.jinja"):
+            opened()
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("reference", "online", "error", "message"),
     [
-        (
-            "hub:owner/nothing",
-            "hub:owner/nothing: there is no such model on the hub, or it is private",
-        ),
-        (f"hub:{NAME}@v9", f"hub:{NAME}@v9: the model has no such revision; name a branch, a tag"),
-        ("hub:owner/gated", "hub:owner/gated: is gated; accept its terms on its page on the hub"),
-        ("hub:owner", "hub:owner: names no repository; expected hub:owner/name or hub:owner/name@"),
+        ("hub:owner/nothing", True, InputError, "no such model .* or it is private.*set HF_TOKEN"),
+        (f"hub:{NAME}@v9", True, InputError, "no such revision; name a branch, a tag"),
+        ("hub:owner/gated", True, InputError, "gated; accept its terms .*hf auth login"),
+        (f"hub:{NAME}", False, RequirementMissing, "is not whole in the cache .*/cache, and the"),
     ],
 )
-def test_what_cannot_be_had_is_named(hub: Hub, source: str, message: str, tmp_path: Path) -> None:
-    """One line says what is wrong and what to do, and nothing is written."""
-    printed = polybake(tmp_path, "bake", source, code=2, HF_ENDPOINT=hub.endpoint)
-    assert printed.startswith(f"polybake: {message}"), printed
-    assert printed.count("\n") == 1
-    if "gated" in message or "private" in message:
-        assert "set HF_TOKEN, or run: hf auth login" in printed
-    assert not (tmp_path / "build").exists()
+def test_what_cannot_be_had_is_named(
+    hub: Hub,
+    reference: str,
+    online: bool,
+    error: type[PolybakeError],
+    message: str,
+    reach: Reach,
+) -> None:
+    """One line says what is wrong and what to do."""
+    reach(hub.endpoint if online else None)
+    with pytest.raises(error, match=f"^{reference}: .*{message}.*$"):
+        opened(reference)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"HF_HUB_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}]
-)
-def test_without_a_network_or_a_cache(settings: dict[str, str], tmp_path: Path) -> None:
-    """The cache that was looked into is named, and how to fill it."""
-    printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=3, **settings)
-    expected = f"hub:{NAME}: is not whole in the cache {tmp_path / 'cache'}, and the hub cannot be"
-    assert printed.startswith(f"polybake: {expected}"), printed
-    assert printed.count("\n") == 1
-
-
-def test_a_cache_with_a_link_that_leads_out(model: Path, tmp_path: Path) -> None:
-    """A snapshot may link to its own blobs only."""
-    snapshot = write_cache(tmp_path / "cache", NAME, model)
-    (snapshot / "config.json").unlink()
-    (snapshot / "config.json").symlink_to(model / "config.json")
-    printed = polybake(tmp_path, "inspect", f"hub:{NAME}", code=2, HF_HUB_OFFLINE="1")
-    assert "outside the model's folder" in printed
+def test_a_hub_that_cannot_be_reached_is_named(
+    reach: Reach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a machine without a network is."""
+    reach(None)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with pytest.raises(RequirementMissing, match=r"is not whole in the cache .*cannot be reached"):
+        opened()

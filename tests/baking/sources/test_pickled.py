@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,24 +15,20 @@ import polybake
 from models.files.task_models import masked_lm_weights
 from models.folders.tiny_folders import (
     CONFIG,
-    VOCABULARY,
     bert_weights,
     write_bert,
     write_json,
     write_sentence_transformers,
-    write_tokenizer,
 )
 from models.folders.torch_saved import Storage, Tensor, entries_of, state_of, write_torch, write_zip
 from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.baking.sources.module_weights import all_tensors, exact_tensors, weight_file
 from polybake.baking.sources.pickled import INDEX, NAME
-from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.model_folder import ModelFolder
+from polybake.cli.main import app
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
 from support.hub.hub_cache import write_cache
-from support.processes import commandline
 
 POOL = ("Pooling", {"pooling_mode": "mean"})
 DENSE = ("Dense", {"in_features": 12, "out_features": 5, "bias": False})
@@ -47,29 +45,34 @@ def pickle_it(folder: Path) -> Path:
     return folder
 
 
+def layered(folder: Path) -> Path:
+    """A BERT with a layer behind it."""
+    write_sentence_transformers(folder, POOL, DENSE)
+    save_file(LINEAR, folder / "2_Dense" / "model.safetensors")
+    return folder
+
+
+def masked(folder: Path) -> Path:
+    """A BERT with the head of a masked language model."""
+    config = CONFIG | {"architectures": ["BertForMaskedLM"]}
+    return write_bert(folder, config, masked_lm_weights())
+
+
+@pytest.mark.parametrize(("write", "asked"), [(layered, {}), (masked, {"task": "sparse"})])
+def test_is_the_model_of_its_safetensors(
+    write: Callable[[Path], Path], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """Each byte of the file, so the fingerprint, too."""
+    folder = write(tmp_path / "m")
+    polybake.bake(folder, tmp_path / "a.onnx", name="tiny", **asked)
+    pickle_it(folder)
+    polybake.bake(folder, tmp_path / "b.onnx", name="tiny", pickle="tensors", **asked)
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+
+
 def encoder_bytes(folder: Path, scratch: Path) -> bytes:
     scratch.mkdir()
     return open_source(folder, pickle="tensors").encoder.reference(scratch).path.read_bytes()
-
-
-def test_is_the_model_of_its_safetensors(tmp_path: Path) -> None:
-    """Each byte of the file, so the fingerprint, too."""
-    folder = write_sentence_transformers(tmp_path / "m", POOL, DENSE)
-    save_file(LINEAR, folder / "2_Dense" / "model.safetensors")
-    polybake.bake(folder, tmp_path / "a.onnx", name="tiny")
-    pickle_it(folder)
-    polybake.bake(folder, tmp_path / "b.onnx", name="tiny", pickle="tensors")
-    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
-
-
-def test_a_head_is_read(tmp_path: Path) -> None:
-    """What lies behind an encoder is found by its names."""
-    config = CONFIG | {"architectures": ["BertForMaskedLM"]}
-    folder = write_bert(tmp_path / "m", config, masked_lm_weights())
-    polybake.bake(folder, tmp_path / "a.onnx", name="tiny", task="sparse")
-    pickle_it(folder)
-    polybake.bake(folder, tmp_path / "b.onnx", name="tiny", task="sparse", pickle="tensors")
-    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
 
 
 def test_several_files(tmp_path: Path) -> None:
@@ -94,53 +97,22 @@ def test_several_files(tmp_path: Path) -> None:
             open_source(folder, pickle="tensors")
 
 
-def test_is_refused_unless_asked_for(tmp_path: Path) -> None:
-    """The message says how to ask, and does not where that would not help."""
-    folder = pickle_it(write_bert(tmp_path / "m"))
-    with pytest.raises(InputError, match=rf"{NAME} is a pickle.*save_pretrained.*; {ASKED}"):
-        open_source(folder)
-    (folder / NAME).unlink()
-    for asked in ("refused", "tensors"):
-        with pytest.raises(InputError, match=r"has no model\.safetensors; write it") as caught:
-            open_source(folder, pickle=asked)
-        assert "tensors of" not in str(caught.value)
-
-
-def test_a_module_is_refused_unless_asked_for(tmp_path: Path) -> None:
-    """As an encoder is."""
-    folder = write_sentence_transformers(tmp_path / "m", POOL, DENSE)
-    write_torch(folder / "2_Dense" / NAME, LINEAR)
-    with pytest.raises(InputError, match=rf"2_Dense: has no model\.safetensors; save .*; {ASKED}"):
-        polybake.bake(folder, tmp_path / "a.onnx", name="tiny")
-    polybake.bake(folder, tmp_path / "a.onnx", name="tiny", pickle="tensors")
-
-
-def test_a_repository_may_have_one(tmp_path: Path) -> None:
-    """Of a repository a pickle is not fetched unasked, so the message does not know of it."""
+def test_the_message_says_how_to_ask_where_that_helps(tmp_path: Path) -> None:
+    """Of a repository a pickle is not fetched unasked, so one may be there."""
     folder = write_bert(tmp_path / "m")
     (folder / "model.safetensors").unlink()
-    snapshot = write_cache(tmp_path / "cache", "owner/tiny", folder)
+    with pytest.raises(InputError, match=r"has no model\.safetensors; write it((?!pickle).)*$"):
+        open_source(folder)
     with pytest.raises(InputError, match=ASKED):
-        open_source(snapshot)
+        open_source(write_cache(tmp_path / "cache", "owner/tiny", folder))
 
 
 def test_safetensors_are_taken_first(tmp_path: Path) -> None:
     """A pickle beside them is not opened."""
-    folder = write_sentence_transformers(tmp_path / "m", POOL, DENSE)
-    save_file(LINEAR, folder / "2_Dense" / "model.safetensors")
+    folder = layered(tmp_path / "m")
     for place in (folder, folder / "2_Dense"):
         (place / NAME).write_bytes(b"no")
     polybake.bake(folder, tmp_path / "a.onnx", name="tiny", pickle="tensors")
-
-
-def test_static_embeddings(tmp_path: Path) -> None:
-    """Tables of tokens lie in a file of the same name."""
-    write_tokenizer(tmp_path)
-    save_file({"embedding.weight": np.eye(len(VOCABULARY), 3)}, tmp_path / "model.safetensors")
-    pickle_it(tmp_path)
-    folder = ModelFolder.at(tmp_path, pickle="tensors")
-    encoder, _ = open_static_embedding(folder, read_tokenizer(folder))
-    assert encoder.place().state.x.shape[-1] == 3
 
 
 def test_modules_of_an_exported_encoder(tmp_path: Path) -> None:
@@ -153,46 +125,47 @@ def test_modules_of_an_exported_encoder(tmp_path: Path) -> None:
     polybake.bake(path, tmp_path / "a.onnx", name="tiny", pickle="tensors")
 
 
-def test_every_tensor_is_known(tmp_path: Path) -> None:
-    """A tensor that no layer takes ends the bake, as one of safetensors does."""
-    folder = pickle_it(
-        write_bert(tmp_path / "m", weights=bert_weights() | {"own": LINEAR["linear.weight"]})
-    )
-    with pytest.raises(InputError, match=rf"{NAME}: does not fit the network: unexpected own"):
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("own", 1.0, "does not fit the network: unexpected own"),
+        ("encoder.layer.1.output.dense.bias", np.nan, r"output\.dense\.bias holds nan"),
+    ],
+)
+def test_tensors_are_those_of_safetensors(
+    name: str, value: float, shown: str, tmp_path: Path
+) -> None:
+    """Each is known, and of numbers, or the bake ends."""
+    weights = bert_weights() | {name: np.full(12, value, np.float32)}
+    folder = pickle_it(write_bert(tmp_path / "m", weights=weights))
+    with pytest.raises(InputError, match=f"{NAME}: .*{shown}"):
         encoder_bytes(folder, tmp_path / "out")
+
+
+def test_tensors_of_a_module_are_known(tmp_path: Path) -> None:
+    """Names of one storage cost nothing in a file, so it has no more numbers than bytes, too."""
+    folder = ModelFolder.at(tmp_path, pickle="tensors")
     write_torch(tmp_path / NAME, {"a": LINEAR["linear.weight"]})
     with pytest.raises(InputError, match=rf"{NAME}: holds a; expected linear\.weight"):
-        exact_tensors(ModelFolder.at(tmp_path, pickle="tensors"), {"weight": "linear.weight"})
-
-
-def test_numbers_that_are_none(tmp_path: Path) -> None:
-    """NaN is named when it is read."""
-    weights = bert_weights()
-    weights["encoder.layer.1.output.dense.weight"][3, 4] = np.nan
-    folder = pickle_it(write_bert(tmp_path / "m", weights=weights))
-    with pytest.raises(InputError, match=rf"{NAME}: .*output\.dense\.weight holds nan"):
-        encoder_bytes(folder, tmp_path / "out")
-
-
-def test_a_module_is_no_larger_than_its_file(tmp_path: Path) -> None:
-    """A module's tensors are in memory together; names of one storage cost nothing in a file."""
+        exact_tensors(folder, {"weight": "linear.weight"})
     shared = Storage(np.zeros(1000, np.float32))
-    state = state_of({})
-    state |= {f"a{number}": Tensor(shared, 0, (1000,), (1,)) for number in range(100)}
-    write_zip(tmp_path / NAME, entries_of(state))
+    many = {f"a{number}": Tensor(shared, 0, (1000,), (1,)) for number in range(100)}
+    write_zip(tmp_path / NAME, entries_of(state_of({}) | many))
     with pytest.raises(InputError, match=rf"{NAME}: its tensors have more numbers than its \d+ by"):
-        all_tensors(ModelFolder.at(tmp_path, pickle="tensors"))
+        all_tensors(folder)
 
 
-@pytest.mark.parametrize("asked", ["refused", "tensors"])
-def test_a_trap_is_not_run(asked: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asked", "shown"), [("refused", "is a pickle"), ("tensors", "'os.mkdir'")]
+)
+def test_a_trap_is_not_run(asked: Any, shown: str, tmp_path: Path) -> None:
     """The name that it would call is in the message."""
     folder = write_bert(tmp_path / "m")
     (folder / "model.safetensors").unlink()
     entries = entries_of(state_of({}))
     entries["archive/data.pkl"] = b"\x80\2cos\nmkdir\nX\3\0\0\0ran\x85R."
     write_zip(folder / NAME, entries)
-    with pytest.raises(InputError, match="is a pickle" if asked == "refused" else "'os.mkdir'"):
+    with pytest.raises(InputError, match=shown):
         open_source(folder, pickle=asked).encoder.place()
     assert not Path("ran").exists()
 
@@ -206,27 +179,11 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
         weight_file(ModelFolder.at(folder, pickle="tensors"))
 
 
-def test_pytorch_is_given_none(tmp_path: Path) -> None:
-    """An export by PyTorch would unpickle it."""
-    folder = pickle_it(write_bert(tmp_path / "m"))
-    with pytest.raises(InputError, match=rf'{NAME}: .* leave out encoder = "torch", or write'):
-        open_source(folder, "torch", pickle="tensors")
-
-
-def test_no_other_value(tmp_path: Path) -> None:
+def test_init_writes_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no way to let a pickle run."""
-    with pytest.raises(InputError, match=r"model\.pickle: .*'refused' or 'tensors', found 'all'"):
-        polybake.bake(write_bert(tmp_path / "m"), tmp_path / "a.onnx", name="tiny", pickle="all")
-
-
-@pytest.mark.slow
-def test_the_commands_take_it(tmp_path: Path) -> None:
-    """As an option, and as a key that init writes."""
     pickle_it(write_bert(tmp_path / "tiny"))
-    refused = commandline.polybake("init", "tiny", cwd=tmp_path, code=2)
-    assert "(--pickle tensors)" in refused
-    commandline.polybake("init", "tiny", "--pickle", "tensors", cwd=tmp_path)
-    assert tomllib.loads((tmp_path / "polybake.toml").read_text())["model"]["pickle"] == "tensors"
-    commandline.polybake("bake", "--pickle", "refused", cwd=tmp_path, code=2)
-    commandline.polybake("build", "--clients", "c", cwd=tmp_path)
-    assert (tmp_path / "c" / "ruby").is_dir()
+    monkeypatch.chdir(tmp_path)
+    app(["init", "tiny", "--pickle", "tensors"], standalone_mode=False)
+    assert tomllib.loads(Path("polybake.toml").read_text())["model"]["pickle"] == "tensors"
+    with pytest.raises(InputError, match=r"model\.pickle: .*'refused' or 'tensors', found 'all'"):
+        polybake.bake(tmp_path / "tiny", tmp_path / "a.onnx", pickle="all")  # type: ignore[arg-type]

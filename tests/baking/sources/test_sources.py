@@ -7,44 +7,75 @@ from pathlib import Path
 
 import pytest
 
-from models.folders.tiny_folders import write_bert, write_sentence_transformers
-from models.onnx.tiny_onnx import write_encoder
+from models.folders.tiny_folders import (
+    change_json,
+    write_bert,
+    write_json,
+)
 from polybake.baking.sources import open_source
+from polybake.baking.sources.kind import SETTINGS, kind_of
 from polybake.base.files.hub_reference import HubReference
+from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError, RequirementMissing
 
-POOLING = ("Pooling", {"pooling_mode": "mean"})
+TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 
-def test_recognises_each_kind(tmp_path: Path) -> None:
-    """A plain folder, a sentence-transformers folder and an .onnx file are told apart."""
-    plain = open_source(write_bert(tmp_path / "plain"))
-    modules = open_source(write_sentence_transformers(tmp_path / "modules", POOLING))
-    file = open_source(write_encoder(tmp_path / "file"))
-    assert (plain.encoder.name, plain.recipe) == ("bert", ())
-    assert (modules.encoder.name, modules.recipe) == ("bert", ({"step": "pool", "mode": "mean"},))
-    assert (file.encoder.name, file.recipe) == ("onnx", ())
-    assert [one.encoder.proves for one in (plain, modules, file)] == ["steps", "steps", "source"]
+def settings(**values: str) -> dict[str, object]:
+    """A folder with modules and these settings."""
+    return {"modules.json": [], SETTINGS: values}
 
 
-def test_names_what_is_not_there(tmp_path: Path) -> None:
-    """A path without anything, a folder without a model and another file are errors."""
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "notes.txt").touch()
-    for name, shown in (
-        ("nothing", "nothing: is no model folder and no .onnx file"),
-        ("notes.txt", "notes.txt: is no model folder and no .onnx file"),
-        ("empty", "empty: has neither modules.json nor config.json"),
-    ):
-        with pytest.raises(InputError, match=shown):
-            open_source(tmp_path / name)
+def config(**values: object) -> dict[str, object]:
+    """A folder with these settings alone."""
+    return {"config.json": values}
 
 
-def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
-    """The manifest names a source by what does not depend on the machine."""
-    snapshot = tmp_path / "models--owner--tiny-bert" / "snapshots" / "0a1b"
-    assert open_source(write_bert(tmp_path / "tiny")).folder.identifier == "tiny"
-    assert open_source(write_bert(snapshot)).folder.identifier == "owner/tiny-bert"
+def folder(path: Path, files: dict[str, object]) -> ModelFolder:
+    for name, content in files.items():
+        write_json(path / name, content)
+    return ModelFolder.at(path)
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({"modules.json": []}, "sentence_transformers"),
+        (settings(query_prefix=""), "multi_vector"),
+        (settings(model_type="ColBERT"), "multi_vector"),
+        (settings(model_type="MultiVectorEncoder"), "multi_vector"),
+        (settings(model_type="CrossEncoder"), "cross_encoder"),
+        (settings(model_type="SparseEncoder", query_prefix=""), "sentence_transformers"),
+        ({"modules.json": [], **config(model_type="model2vec")}, "sentence_transformers"),
+        (config(model_type="model2vec"), "model2vec"),
+        (config(embedding_dtype="float32"), "model2vec"),
+        (config(architectures=["HF_ColBERT"]), "stanford_colbert"),
+        ({"gliner_config.json": {}, **config()}, "gliner"),
+        (config(architectures=[]), "hugging_face"),
+        (config(model_type="bert"), "hugging_face"),
+    ],
+)
+def test_the_kind_of_a_folder(tmp_path: Path, files: dict[str, object], kind: str) -> None:
+    assert kind_of(folder(tmp_path, files)) == kind
+
+
+LORA = {"adapter_config.json": {"peft_type": "LORA"}}
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (LORA, "merge it into the weights with PEFT's"),
+        ({"modules.json": [], **LORA}, "merge it into the weights with PEFT's"),
+        ({"adapter_config.json": {"model_type": "bert"}}, "export the model with it to ONNX"),
+        (config(model_type="extractor"), "'extractor' is GLiNER2, which is not bak"),
+    ],
+)
+def test_what_is_known_and_not_baked(
+    files: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        kind_of(folder(tmp_path, files))
 
 
 def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,11 +85,14 @@ def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
         open_source(HubReference("a", "b"))
 
 
-def test_licence_comes_from_the_readme(tmp_path: Path) -> None:
-    """Only the front matter of README.md names the licence."""
-    folder = write_bert(tmp_path / "model")
-    assert open_source(folder).folder.licence() is None
-    (folder / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A model\n")
-    assert open_source(folder).folder.licence() == "apache-2.0"
-    (folder / "README.md").write_text("# A model\n---\nlicense: mit\n---\n")
-    assert open_source(folder).folder.licence() is None
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "additional_chat_templates/rag.jinja"])
+def test_chat_templates_are_refused(name: str, tmp_path: Path) -> None:
+    """A template that every text would be rendered through, wherever it stands."""
+    path = write_bert(tmp_path / "m")
+    if name.endswith(".json"):
+        change_json(path / name, chat_template=TEMPLATE)
+    else:
+        (path / name).parent.mkdir()
+        (path / name).write_text(TEMPLATE)
+    with pytest.raises(InputError, match=rf"has .*{name if 'jinja' in name else 'chat_template'}"):
+        open_source(path)

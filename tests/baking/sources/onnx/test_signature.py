@@ -1,4 +1,4 @@
-"""What the inputs and outputs of exports are taken for."""
+"""What the inputs and outputs of exports are taken for, and which steps are left to do then."""
 
 from __future__ import annotations
 
@@ -9,47 +9,39 @@ import pytest
 from onnxscript import ir
 
 from polybake.baking.golden.edges import UNQUANTIZED
+from polybake.baking.sources.onnx.remaining_steps import remaining_steps
 from polybake.baking.sources.onnx.signature import EmbeddingOutputs, embedding_outputs
 from polybake.errors import InputError
 
+Output = tuple[str, int, list[str | int]]
+
 FLOAT, INT = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
-TOKENS = ["batch", "sequence", 12]
+ROWS: list[str | int] = ["batch", "sequence", 12]
+TEXT: list[str | int] = ["batch", 12]
 
 
-def chosen(*outputs: tuple[str, int, list[str | int]]) -> EmbeddingOutputs:
+def chosen(*outputs: Output) -> EmbeddingOutputs:
     values = [onnx.helper.make_tensor_value_info(*output) for output in outputs]
     graph = ir.from_proto(onnx.helper.make_graph([], "g", [], values))
     return embedding_outputs(graph, Path("model.onnx"))
 
 
-def test_names_decide_where_shapes_do_not() -> None:
-    """Of several outputs of a shape the usual name is taken, in any order."""
-    first = ("hidden_states.1", FLOAT, TOKENS)
-    assert chosen(first, ("last_hidden_state", FLOAT, TOKENS)).first == "last_hidden_state"
-    assert chosen(("token_embeddings", FLOAT, TOKENS), first).first == "token_embeddings"
-
-
-def test_token_embeddings_come_before_a_pooled_output() -> None:
-    """Both are known where both are there; BERT's pooler is no embedding of a sentence."""
-    tokens = ("token_embeddings", FLOAT, TOKENS)
-    pooled = ("sentence_embedding", FLOAT, ["batch", 12])
-    assert chosen(pooled, tokens) == ("token_embeddings", "sentence_embedding")
-    assert chosen(("pooler_output", FLOAT, ["batch", 12]), tokens) == ("token_embeddings", None)
-    assert chosen(pooled) == ("sentence_embedding", "sentence_embedding")
-    assert chosen(("embeddings", FLOAT, ["batch", 12])) == ("embeddings", "embeddings")
-
-
-def test_heads_are_no_embeddings() -> None:
-    """Logits beside token embeddings are passed over."""
-    logits = ("logits", FLOAT, ["batch", "sequence", 30])
-    assert chosen(logits, ("embedding", FLOAT, TOKENS)) == ("embedding", None)
-
-
-def test_a_quantized_bake_is_no_source() -> None:
-    """Its floats are there for golden cases; whoever bakes it again wants its source."""
-    values = (("sentence_embedding", INT, ["batch", 12]), (UNQUANTIZED, FLOAT, ["batch", 12]))
-    with pytest.raises(InputError, match="is baked and quantized already; bake its source"):
-        chosen(*values)
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        (["hidden_states.1", "last_hidden_state"], ("last_hidden_state", None)),
+        (["token_embeddings", "hidden_states.1"], ("token_embeddings", None)),
+        (["sentence_embedding 2", "token_embeddings"], ("token_embeddings", "sentence_embedding")),
+        (["pooler_output 2", "token_embeddings"], ("token_embeddings", None)),
+        (["sentence_embedding 2"], ("sentence_embedding", "sentence_embedding")),
+        (["embeddings 2"], ("embeddings", "embeddings")),
+        (["logits", "embedding"], ("embedding", None)),
+    ],
+)
+def test_the_outputs_of_embeddings(outputs: list[str], expected: tuple[str, str | None]) -> None:
+    """Tokens come first, by the usual name; BERT's pooler and logits are no embeddings."""
+    split = [output.split(" ") for output in outputs]
+    assert chosen(*((name, FLOAT, TEXT if axes else ROWS) for name, *axes in split)) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,13 +49,76 @@ def test_a_quantized_bake_is_no_source() -> None:
     [
         ("logits", FLOAT, ["batch", 2]),
         ("logits", FLOAT, ["batch", "sequence", 30]),
-        ("start_logits", FLOAT, ["batch", 12]),
-        ("embeddings", INT, ["batch", 12]),
+        ("start_logits", FLOAT, TEXT),
+        ("embeddings", INT, TEXT),
+        ("rows", INT, ROWS),
         ("embeddings", FLOAT, ["batch", "dimension"]),
         ("attention", FLOAT, ["batch", 12, 12]),
+        ("rows", FLOAT, ["batch", 2, 3, 4]),
     ],
 )
-def test_refuses_what_is_no_embedding(output: tuple[str, int, list[str | int]]) -> None:
+def test_what_is_no_embedding_is_refused(output: Output) -> None:
     """A head's logits, integers, and an unknown dimension are errors with what was found."""
     with pytest.raises(InputError, match=f"no output is surely the embeddings: {output[0]} "):
         chosen(output)
+
+
+def test_a_quantized_bake_is_no_source() -> None:
+    """Its floats are there for golden cases; whoever bakes it again wants its source."""
+    with pytest.raises(InputError, match="is baked and quantized already; bake its source"):
+        chosen(("sentence_embedding", INT, TEXT), (UNQUANTIZED, FLOAT, TEXT))
+
+
+POOL = {"step": "pool", "mode": "mean"}
+CLS = {"step": "pool", "mode": "cls"}
+MAX = {"step": "pool", "mode": "max"}
+NO_PROMPT = {"step": "pool", "mode": "mean", "include_prompt": False}
+DENSE = {"step": "dense", "source": "2_Dense"}
+NORMALIZE = {"step": "normalize"}
+TRUNCATE = {"step": "truncate", "dimension": 3}
+ROUTE = {"step": "route", "default": "query", "routes": {"query": (NORMALIZE,), "document": ()}}
+
+HIDDEN = EmbeddingOutputs("last_hidden_state", None)
+BOTH = EmbeddingOutputs("token_embeddings", "sentence_embedding")
+SENTENCE = EmbeddingOutputs("sentence_embedding", "sentence_embedding")
+TXTAI = EmbeddingOutputs("embeddings", "embeddings")
+POOLER = EmbeddingOutputs("pooler_output", "pooler_output")
+
+Recipe = tuple[dict[str, object], ...]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "recipe", "left"),
+    [
+        (HIDDEN, (POOL, NORMALIZE), (POOL, NORMALIZE)),
+        (HIDDEN, (DENSE, POOL), (DENSE, POOL)),
+        (BOTH, (POOL, DENSE, NORMALIZE), (POOL, DENSE, NORMALIZE)),
+        (BOTH, (POOL, ROUTE), (POOL, ROUTE)),
+        (BOTH, (), ()),
+        (SENTENCE, (POOL, DENSE, NORMALIZE), ()),
+        (SENTENCE, (DENSE, POOL, TRUNCATE), (TRUNCATE,)),
+        (TXTAI, (POOL, DENSE, NORMALIZE), (DENSE, NORMALIZE)),
+        (TXTAI, (CLS, TRUNCATE), (TRUNCATE,)),
+    ],
+)
+def test_no_step_is_done_twice(outputs: EmbeddingOutputs, recipe: Recipe, left: Recipe) -> None:
+    """Steps that the output went through already are left out."""
+    assert remaining_steps(recipe, outputs, Path("model.onnx")) == left
+
+
+@pytest.mark.parametrize(
+    ("outputs", "recipe", "shown"),
+    [
+        (BOTH, (DENSE, POOL), r"\(dense, pool\) output 'token_embeddings'"),
+        (SENTENCE, (NO_PROMPT, NORMALIZE), r"\(pool, normalize\) output 'sentence_embedding'"),
+        (SENTENCE, (POOL, ROUTE), "one route of the folder's Router"),
+        (TXTAI, (MAX,), r"\(pool\) output 'embeddings'"),
+        (TXTAI, (DENSE, POOL), r"\(dense, pool\) output 'embeddings'"),
+        (TXTAI, (), r"\(none\) output 'embeddings'"),
+        (POOLER, (POOL,), r"\(pool\) output 'pooler_output'"),
+    ],
+)
+def test_nothing_is_guessed(outputs: EmbeddingOutputs, recipe: Recipe, shown: str) -> None:
+    """What cannot be known is an error with the steps and the output."""
+    with pytest.raises(InputError, match=f"{shown}.*export last_hid"):
+        remaining_steps(recipe, outputs, Path("model.onnx"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from polybake.baking.sources.tokenizer_files import vocabulary_files
+from polybake.baking.sources.tokenizer_files.sentencepiece_model import read_sentencepiece
 from polybake.baking.sources.tokenizer_files.vocabulary_files import (
     read_merges,
     read_vocab_json,
@@ -106,12 +108,20 @@ def test_a_large_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read_vocab_txt(words)
 
 
-@pytest.mark.parametrize("name", ["vocab.txt", "vocab.json"])
-def test_a_link_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("vocab.txt", read_vocab_txt),
+        ("vocab.json", read_vocab_json),
+        ("spiece.model", lambda folder: read_sentencepiece(folder, "spiece.model", "Unigram")),
+    ],
+)
+def test_a_link_out_of_the_folder_is_refused(
+    name: str, read: Callable[[ModelFolder], object], tmp_path: Path
+) -> None:
     """No file outside the model's folder is read."""
     (tmp_path / "secret").write_text('{"a": 0}')
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / name).symlink_to(tmp_path / "secret")
-    read = read_vocab_txt if name == "vocab.txt" else read_vocab_json
     with pytest.raises(InputError, match="outside the model's folder"):
         read(ModelFolder.at(tmp_path / "model"))
