@@ -21,7 +21,12 @@ FOLDER = Path(__file__).parents[2] / RECORD
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        pytest.param(path, name, id=name.removeprefix("tests/oracle/test_"))
+        pytest.param(
+            path,
+            name,
+            id=name.removeprefix("tests/oracle/test_"),
+            marks=pytest.mark.xdist_group(name),  # each is for whichever worker is free
+        )
         for path, name in names(sorted(FOLDER.glob("*.json.xz")))
     ],
 )
