@@ -26,9 +26,10 @@ from support.processes.commandline import polybake
 pytest_plugins = [
     "support.oracle.proven",
     "support.oracle.published_pages",
+    "support.clients.once",
     "support.clients.cargo",
     "support.clients.caught",
-    "support.clients.npm",
+    "support.clients.toolchains",
     "faulty.fixtures",
 ]
 
@@ -50,6 +51,17 @@ TOOLCHAINS = {
     "rust": ("cargo",),
     "browser": ("node", "npm", "chromium"),
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave a language's tests to one process, which builds its clients once."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        languages = [language for language in TOOLCHAINS if item.get_closest_marker(language)]
+        if languages:
+            item.add_marker(pytest.mark.xdist_group(languages[0]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

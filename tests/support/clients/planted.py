@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 _TESTS = Path(__file__).parents[2]
 
 
@@ -63,8 +61,3 @@ def read_faults(language: str, folder: str = "planted") -> list[Fault]:
     listed = tomllib.loads(file.read_text(encoding="utf-8"))
     faults = [Fault(**{"model": "every_feed"} | entry) for entry in listed.get("fault", ())]
     return faults + (read_faults(listed["like"], folder) if "like" in listed else [])
-
-
-def faults(language: str) -> pytest.MarkDecorator:
-    """A test's parameter ``fault``, one after another of the language's."""
-    return pytest.mark.parametrize("fault", read_faults(language), ids=lambda fault: fault.id)

@@ -1,0 +1,55 @@
+"""Clients of Go, with the ONNX Runtime of this environment."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.clients.rendered import attempt, blocks, onnxruntime, rebuild, run, settle
+from support.clients.toolchain import Ran, Toolchain
+
+STATICCHECK = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
+
+
+class Go(Toolchain):
+    language = "go"
+    program = ("go", "version")
+    of_vectors = ("GoldenCases", "Neighbours", "Feeds", "Prompts", "SelfCheck", "Limits", "Texts")
+    of_files = (".",)
+    suffixes = (".go",)
+
+    @property
+    def library(self) -> dict[str, str]:
+        return {"ONNXRUNTIME_LIBRARY_PATH": str(onnxruntime())}
+
+    def build(self, *clients: Path, strict: bool = True) -> None:  # noqa: ARG002
+        for client in clients:
+            settle(rebuild(client), **self.library)
+
+    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+        """All of them look for races, which takes long."""
+        given = self.library | ({"POLYBAKE_MODEL": str(model)} if model else {})
+        options = [f"-run={'|'.join(names)}"] if names else ["-race"]
+        run("go", "vet", "./...", cwd=client)
+        done = attempt("go", "test", "-p=1", "-v", *options, "./...", cwd=client, **given)
+        found = re.findall(r"^--- (PASS|FAIL|SKIP): (\S+)", done.stdout, re.MULTILINE)
+        words = [word for word, _ in found]
+        failed = tuple(name for word, name in found if word == "FAIL")
+        printed = done.stdout + done.stderr
+        return Ran(done.returncode, words.count("PASS"), failed, words.count("SKIP"), printed)
+
+    def formatted(self, folder: Path) -> int:
+        sources = self.sources(folder)
+        assert run("gofmt", "-l", "-s", *sources, cwd=folder) == ""
+        return len(sources)
+
+    def check_strictly(self, *clients: Path) -> None:
+        for client in clients:
+            run("go", "run", STATICCHECK, "-checks=all", "./...", cwd=client)
+
+    def run_readme(self, client: Path, model: Path) -> None:
+        (program,) = blocks(client, "go", model)
+        folder = client / "example"
+        folder.mkdir(exist_ok=True)
+        (folder / "main.go").write_text(program, encoding="utf-8")
+        run("go", "run", "./example", cwd=client, **self.library)
