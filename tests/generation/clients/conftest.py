@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,22 @@ from _pytest.mark import ParameterSet
 
 from models.files.task_models import TASK_MODELS
 from polybake.generation import LANGUAGES
+from support.clients.once import digest, once
 from support.clients.rendered import HEADS, parts_of, write, write_heads_client
 from support.clients.toolchain import Toolchain
 
-#: Models whose clients differ in more than a name, by the fixture that writes them.
-KINDS = ("left", "default", "int8", "bits", "hostile")
+#: Models whose clients differ in more than a name: fixtures of these names.
+KINDS = ("every_feed_left", "every_feed_default", "every_feed_int8", "every_feed_bits")
 
 #: A model and its client.
 Pair = tuple[Path, Path]
+
+
+def can_have(language: str, kind: str) -> bool:
+    """A page takes no weights beside the graph, and some languages have no parts to leave out."""
+    if kind == "core":
+        return bool(parts_of(language))
+    return language != "browser" or "beside" not in kind
 
 
 def only(*rows: str | tuple[Any, ...]) -> list[ParameterSet]:
@@ -31,6 +39,24 @@ def alone(language: str) -> list[pytest.MarkDecorator]:
     """The marks of a module that is about one language."""
     parametrize = pytest.mark.parametrize("language", only(language), indirect=True)
     return [pytest.mark.usefixtures("language"), parametrize]
+
+
+def in_all(*kinds: str) -> pytest.MarkDecorator:
+    """Each kind of client in all languages that can have it."""
+    rows = [(one, kind) for one in LANGUAGES for kind in kinds if can_have(one, kind)]
+    return pytest.mark.parametrize(("language", "kind"), only(*rows), indirect=["language"])
+
+
+def by_turns(kinds: Iterable[str]) -> pytest.MarkDecorator:
+    """The same, where two or three languages beside Python, by turns, are enough for a change."""
+    rows = []
+    for place, kind in enumerate(kinds):
+        for number, language in enumerate(LANGUAGES):
+            (row,) = only((language, kind))
+            weekly = number > 0 and (place + number) % 3
+            marks = [*row.marks, *([pytest.mark.weekly] if weekly else [])]
+            rows.append(pytest.param(*row.values, marks=marks))
+    return pytest.mark.parametrize(("language", "kind"), rows, indirect=["language"])
 
 
 @pytest.fixture(scope="session", params=only(*LANGUAGES))
@@ -54,40 +80,39 @@ def client(toolchain: Toolchain, every_feed: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def models(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
-    """A model file of each kind and of each task."""
-    folder = tmp_path_factory.mktemp("a model")
-    names = ["every_feed_beside", *(f"every_feed_{kind}" for kind in KINDS)]
-    tasks = {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
-    return {name: request.getfixturevalue(name) for name in names} | tasks
+def models(request: pytest.FixtureRequest, once_folder: Path, repository: Path) -> dict[str, Path]:
+    """A model file of each kind and of each task; the latter are baked once a run."""
+
+    def bake(folder: Path) -> None:
+        for task, make in TASK_MODELS.items():
+            make(folder / f"tiny-{task}.onnx")
+
+    sources = digest(repository / "python", repository / "tests/models")
+    folder = once(once_folder, bake, "models", sources)
+    names = ("every_feed_hostile", "every_feed_beside", *KINDS)
+    made = {name: request.getfixturevalue(name) for name in names}
+    made |= {task: folder / f"tiny-{task}.onnx" for task in TASK_MODELS}
+    return made | {"core": request.getfixturevalue("every_feed")}
 
 
 @pytest.fixture(scope="session")
-def clients(toolchain: Toolchain, models: dict[str, Path], every_feed: Path) -> dict[str, Pair]:
-    """The clients of all kinds and tasks, a core alone, and those of fixtures/heads, built."""
+def clients(
+    toolchain: Toolchain, models: dict[str, Path], request: pytest.FixtureRequest
+) -> dict[str, Pair]:
+    """The clients of the kinds and tasks that chosen tests are about, built together."""
     language = toolchain.language
-    made = {kind: path for kind, path in models.items() if can_have(language, kind)}
-    of_heads = ["heads"]
-    if can_have(language, "every_feed_beside"):
-        of_heads.append("heads_beside")
+    chosen = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    kinds = {one["kind"] for one in chosen if one.get("language") == language and "kind" in one}
+    kinds |= {"every_feed_bits", "tag"}  # what a test of one language or of the linter needs
 
     def render(folder: Path) -> None:
-        for kind, path in made.items():
-            write(language, folder / kind, path, name=f"of-{kind.replace('_', '-')}")
-        if parts_of(language):
-            write(language, folder / "core", every_feed, name="core-alone", parts=())
-        for kind in of_heads:
-            write_heads_client(language, folder / kind, beside=kind != "heads")
+        for kind in sorted(kinds):
+            if kind.startswith("heads"):
+                write_heads_client(language, folder / kind, beside=kind != "heads")
+            else:
+                parts = () if kind == "core" else parts_of(language)
+                name = f"of-{kind.replace('_', '-')}"
+                write(language, folder / kind, models[kind], name=name, parts=parts)
 
     folder = toolchain.prepare(render)
-    made |= {"core": every_feed} if parts_of(language) else {}
-    return {kind: (path, folder / kind) for kind, path in made.items()} | {
-        kind: (HEADS, folder / kind) for kind in of_heads
-    }
-
-
-def can_have(language: str, kind: str) -> bool:
-    """A page takes no weights beside the graph."""
-    return language != "browser" or "beside" not in kind
+    return {kind: (models.get(kind, HEADS), folder / kind) for kind in kinds}

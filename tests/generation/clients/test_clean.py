@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from generation.clients.conftest import Pair, can_have, only
+from models.files.task_models import TASK_MODELS
 from support.clients.hostile import CONTRACTS
 from support.clients.rendered import NAMES, OUTPUTS, write
 from support.clients.toolchain import Toolchain
@@ -17,18 +18,16 @@ def test_every_render_is_formatted(
 ) -> None:
     """Whatever the name, the prompts, the type of the embeddings and the task."""
     language = toolchain.language
-    for contract, changes in CONTRACTS.items():
-        for name in NAMES:
-            folder = tmp_path / contract / name
-            write(language, folder, every_feed, name=name, contract=changes)
+    for name, (contract, changes) in zip((*NAMES, NAMES[-1]), CONTRACTS.items(), strict=True):
+        write(language, tmp_path / contract, every_feed, name=name, contract=changes)
     for dtype, output in OUTPUTS.items():
         write(language, tmp_path / dtype, every_feed, contract={"output": output})
-    for kind, model in models.items():
+    for kind in ("every_feed_beside", *TASK_MODELS):
         if can_have(language, kind):
-            write(language, tmp_path / kind, model)
+            write(language, tmp_path / kind, models[kind])
     write(language, tmp_path / "core", every_feed, parts=())
     sources = toolchain.sources(tmp_path)
-    assert len({path.parent for path in sources}) > len(CONTRACTS) * len(NAMES)
+    assert len({path.relative_to(tmp_path).parts[0] for path in sources}) > len(TASK_MODELS)
     assert toolchain.formatted(tmp_path) >= len(sources)
 
 

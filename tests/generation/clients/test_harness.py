@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from generation.clients.conftest import Pair, can_have, only
-from polybake.generation import LANGUAGES
+from generation.clients.conftest import Pair, in_all, only
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.harness.protocol import Errored, Results, Start, Stop
@@ -22,14 +21,6 @@ from support.clients.rendered import HEADS, run
 from support.clients.toolchain import Toolchain
 
 SECONDS = 60.0
-
-#: Those that know weights beside the graph, and those that know format 1 alone.
-OF_HEADS = [
-    (language, kind)
-    for language in LANGUAGES
-    for kind in ("heads", "heads_beside")
-    if can_have(language, kind)
-]
 
 #: The remedy in the error of CUDA, where a language has one of its own.
 CUDA = {
@@ -91,7 +82,7 @@ def test_a_provider_is_proven(client: Path, every_feed: Path) -> None:
     assert device["kind"] == "device"
 
 
-@pytest.mark.parametrize(("language", "kind"), only(*OF_HEADS), indirect=["language"])
+@in_all("heads", "heads_beside")
 def test_damaged_heads(clients: dict[str, Pair], kind: str, tmp_path: Path) -> None:
     """Of every file of fixtures/heads a client says the words that every reader says.
 

@@ -63,9 +63,9 @@ def test_the_package_holds_the_library_alone(client: Path) -> None:
     }
 
 
-def test_the_service_answers(project: Path, every_feed: Path) -> None:
-    """The README's web service gives vectors, and goes on after a wrong request."""
-    _, service, *_ = blocks(project / "clients/node", "js", every_feed)
+def test_the_readme(project: Path, every_feed: Path) -> None:
+    """Its service gives vectors, also after a wrong request; its stream gives one a line."""
+    _, service, stream = blocks(project / "clients/node", "js", every_feed)
     service = service.replace("server.listen(process.env.PORT ?? 8000);", "server.listen(0);")
     asked = """
         await new Promise((resolve) => server.on("listening", resolve));
@@ -77,11 +77,6 @@ def test_the_service_answers(project: Path, every_feed: Path) -> None:
         server.close();
         """
     assert json.loads(run_module(project, service + asked)) == [400, 2, 7]
-
-
-def test_the_stream_runs(project: Path, every_feed: Path) -> None:
-    """Each line of a file gives a vector."""
-    *_, stream = blocks(project / "clients/node", "js", every_feed)
     (project / "texts.txt").write_text("a\nb\n", encoding="utf-8")
     assert run_module(project, stream).count("Float32Array(7) [") == 2
 
@@ -114,23 +109,6 @@ def test_it_can_be_required(project: Path, every_feed: Path) -> None:
         ".then((embedder) => embedder.selfCheck()).then(console.log);\n"
     )
     assert float(run_module(project, script, "required.cjs").splitlines()[0]) < 1e-5
-
-
-def test_it_is_a_workspace(every_feed: Path, tmp_path: Path) -> None:
-    """Another workspace imports it by name, and its file: URL opens the model beside it."""
-    write("node", tmp_path / "clients/node", every_feed)
-    (tmp_path / "app").mkdir()
-    (tmp_path / "package.json").write_text('{"private": true, "workspaces": ["clients/*", "app"]}')
-    settings = {"name": "app", "type": "module", "dependencies": {"every-feed": "*"}}
-    (tmp_path / "app/package.json").write_text(json.dumps(settings))
-    (tmp_path / "app/m.onnx").symlink_to(every_feed)
-    (tmp_path / "app/app.js").write_text(
-        'import { Embedder } from "every-feed";\n'
-        'const embedder = await Embedder.open(new URL("./m.onnx", import.meta.url));\n'
-        "console.log(await embedder.selfCheck());\n"
-    )
-    run("npm", "install", "--omit=dev", cwd=tmp_path, ONNXRUNTIME_NODE_INSTALL="skip")
-    assert float(run("node", "app/app.js", cwd=tmp_path)) < 1e-5
 
 
 TYPED = """

@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from generation.clients.conftest import KINDS, Pair, can_have, only
+from generation.clients.conftest import KINDS, Pair, by_turns, in_all, only
 from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
 from polybake.errors import InputError
 from polybake.generation import LANGUAGES, render_client
 from support.clients.planted import Fault, read_faults
-from support.clients.rendered import check_task, parts_of, write
+from support.clients.rendered import check_task, write
 from support.clients.toolchain import WITHOUT_MODEL, Toolchain
 
-#: The languages whose clients can have parts, or weights beside the graph.
-OF_PARTS = only(*filter(parts_of, LANGUAGES))
-OF_BESIDE = only(*(one for one in LANGUAGES if can_have(one, "beside")))
 FAULTS = [(one, fault) for one in LANGUAGES for fault in read_faults(one)]
 
 
@@ -26,17 +23,24 @@ def test_they_pass(toolchain: Toolchain, client: Path, every_feed: Path) -> None
     toolchain.own_tests(client, every_feed).check()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@by_turns(KINDS)
 def test_of_vectors(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
-    """Padded on the left, with a default prompt, quantized, and with hostile prompts."""
-    model, client = clients[f"every_feed_{kind}"]
+    """Padded on the left, with a default prompt, and quantized."""
+    model, client = clients[kind]
     toolchain.own_tests(client, model, *toolchain.of_vectors).check()
 
 
-@pytest.mark.parametrize("language", OF_BESIDE, indirect=True)
-def test_weights_beside_the_graph(toolchain: Toolchain, clients: dict[str, Pair]) -> None:
+@in_all("every_feed_hostile")
+def test_hostile_prompts(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
+    """They stay text, to the letter: a client compares them with the model's when it opens it."""
+    model, client = clients[kind]
+    toolchain.own_tests(client, model, *toolchain.of_vectors).check()
+
+
+@in_all("every_feed_beside")
+def test_weights_beside(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
     """The tests of files and of vectors pass where the weights have a file of their own."""
-    model, client = clients["every_feed_beside"]
+    model, client = clients[kind]
     toolchain.own_tests(client, model, *toolchain.of_files, *toolchain.of_vectors).check()
 
 
@@ -46,18 +50,18 @@ def test_a_page_takes_no_weights_beside(every_feed_beside: Path) -> None:
         render_client(read_head(every_feed_beside).manifest, "browser")
 
 
-@pytest.mark.parametrize("language", OF_PARTS, indirect=True)
-def test_without_parts(toolchain: Toolchain, clients: dict[str, Pair]) -> None:
+@in_all("core")
+def test_without_parts(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
     """The core passes its own tests by itself."""
-    model, client = clients["core"]
+    model, client = clients[kind]
     assert not [path for path in client.rglob("*") if path.stem.lower() in ("bulk", "cuda")]
     toolchain.own_tests(client, model).check()
 
 
-@pytest.mark.parametrize("task", TASK_MODELS)
-def test_each_task(toolchain: Toolchain, clients: dict[str, Pair], task: str) -> None:
+@by_turns(TASK_MODELS)
+def test_each_task(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
     """They pass, the README's example runs, and vectors and answers are reproduced."""
-    model, client = clients[task]
+    model, client = clients[kind]
     toolchain.own_tests(client, model).check()
     toolchain.run_readme(client, model)
     check_task(model, client)
@@ -90,3 +94,13 @@ def test_they_catch(
     fault.plant(client)
     toolchain.build(client, strict=False)
     toolchain.own_tests(client, model, *([fault.tests] if fault.tests else [])).check_caught()
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_each_fault_has_its_place(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The text that a fault replaces stands once in the client, which often changes."""
+    for number, fault in enumerate(read_faults(name)):
+        model: Path = request.getfixturevalue(fault.model)
+        fault.plant(write(name, tmp_path / str(number), model))

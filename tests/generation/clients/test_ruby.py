@@ -31,26 +31,6 @@ def test_long_texts_let_other_threads_go_on(
     assert int(toolchain.evaluate(client, every_feed, script)) > 10
 
 
-def test_a_stream_of_many_texts_needs_no_more_memory(
-    toolchain: Ruby, client: Path, every_feed: Path
-) -> None:
-    """After 400,000 texts the process has what it had after 100,000; the vectors are 30 MB."""
-    script = """
-    require "every_feed/bulk"
-    embedder = EveryFeed::Embedder.new(ENV.fetch("MODEL"))
-    resident = []
-    texts = (1..400_000).lazy.map { |number| "text #{number}" }
-    vectors = EveryFeed::Bulk.map(texts) { |window| embedder.embed(window) }
-    vectors.each.with_index(1) do |_, done|
-      next unless [100_000, 400_000].include?(done)
-      resident << File.read("/proc/self/status")[/VmRSS:\\s+(\\d+)/, 1].to_i
-    end
-    puts resident.inspect
-    """
-    before, after = json.loads(toolchain.evaluate(client, every_feed, script))
-    assert after < 1.15 * before
-
-
 @pytest.mark.minilm
 def test_an_open_embedder_keeps_no_part_of_the_head(
     toolchain: Ruby, baked_minilm: Path, tmp_path: Path

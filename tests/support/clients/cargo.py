@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from shutil import ignore_patterns
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from support.clients.rendered import attempt, onnxruntime, rebuild, run, settle
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 #: As little work for the compiler as can be, and arithmetic that is checked.
 PROFILE = {
@@ -48,23 +49,23 @@ class Cargo(Toolchain):
     program = ("cargo", "--version")
     of_vectors = ("--lib",)
     of_files = ("--lib",)
+    ran = r"test result: \w+\. (\d+) passed"
+    failed = r"^---- (\S+) stdout ----$"
+    skipped = r"\b(\d+) ignored;"
     suffixes = (".rs",)
+    here = sys.prefix
 
     def build(self, *clients: Path, strict: bool = True) -> None:  # noqa: ARG002
         for client in clients:
             settle(rebuild(client), ORT_DYLIB_PATH=str(onnxruntime()))
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         command = ("test", "--release", *dict.fromkeys(names))
         cargo(*command, "--no-run", cwd=client)
-        given = {"POLYBAKE_MODEL": str(model.resolve())} if model else {}
-        library = str(onnxruntime())
-        command = ("cargo", *command, "--no-fail-fast")
-        done = attempt(*command, cwd=client, ORT_DYLIB_PATH=library, **given)
-        counts = re.findall(r"test result: \w+\. (\d+) passed; \d+ failed; (\d+) ign", done.stdout)
-        passed, ignored = (sum(int(count[place]) for count in counts) for place in (0, 1))
-        failed = tuple(re.findall(r"^---- (\S+) stdout ----$", done.stdout, re.MULTILINE))
-        return Ran(done.returncode, passed, failed, ignored, done.stdout + done.stderr)
+        library = {"ORT_DYLIB_PATH": str(onnxruntime())}
+        return attempt("cargo", *command, "--no-fail-fast", cwd=client, **library, **given)
 
     def formatted(self, folder: Path) -> int:
         sources = self.sources(folder)

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from xml.sax.saxutils import quoteattr
 
 from support.clients.rendered import attempt, run
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 RELEASE = ("--configuration", "Release")
 
@@ -63,6 +63,9 @@ class DotNet(Toolchain):
     program = ("dotnet", "--version")
     of_vectors = ("EmbedderTests", "SelfCheckTests")
     of_files = ("ModelFileTests",)
+    ran = r"Passed: +(\d+)"
+    failed = r"^  Failed (\S+)"
+    skipped = r"Skipped: +(\d+)"
     suffixes = (".cs",)
 
     def build(self, *clients: Path, strict: bool = True) -> None:
@@ -75,7 +78,9 @@ class DotNet(Toolchain):
         else:
             build(solution, cwd=folder, RunAnalyzers="false")
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         chosen = "|".join(f"FullyQualifiedName~{name}" for name in names)
         command = (
             "test",
@@ -84,13 +89,7 @@ class DotNet(Toolchain):
             "--no-build",
             *(["--filter", chosen] if names else []),
         )
-        given = NO_SERVERS | ({"POLYBAKE_MODEL": str(model)} if model else {})
-        done = attempt("dotnet", *command, cwd=client, **given)
-        found = re.findall(r"(Passed|Skipped): +(\d+)", done.stdout)
-        counted = {word: int(number) for word, number in found}
-        failed = tuple(re.findall(r"^  Failed (\S+)", done.stdout, re.MULTILINE))
-        passed, skipped = counted.get("Passed", 0), counted.get("Skipped", 0)
-        return Ran(done.returncode, passed, failed, skipped, done.stdout + done.stderr)
+        return attempt("dotnet", *command, cwd=client, **NO_SERVERS, **given)
 
     def formatted(self, folder: Path) -> int:
         """White space alone: style needs a build of each project."""

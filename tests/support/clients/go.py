@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import subprocess
+import sys
 from pathlib import Path
 
 from support.clients.rendered import attempt, blocks, onnxruntime, rebuild, run, settle
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 STATICCHECK = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
 
@@ -16,7 +17,11 @@ class Go(Toolchain):
     program = ("go", "version")
     of_vectors = ("GoldenCases", "Neighbours", "Feeds", "Prompts", "SelfCheck", "Limits", "Texts")
     of_files = (".",)
+    ran = "^--- PASS: "
+    failed = r"^--- FAIL: (\S+)"
+    skipped = "--- SKIP: "
     suffixes = (".go",)
+    here = sys.prefix
 
     @property
     def library(self) -> dict[str, str]:
@@ -26,17 +31,14 @@ class Go(Toolchain):
         for client in clients:
             settle(rebuild(client), **self.library)
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         """All of them look for races, which takes long."""
-        given = self.library | ({"POLYBAKE_MODEL": str(model)} if model else {})
         options = [f"-run={'|'.join(names)}"] if names else ["-race"]
         run("go", "vet", "./...", cwd=client)
-        done = attempt("go", "test", "-p=1", "-v", *options, "./...", cwd=client, **given)
-        found = re.findall(r"^--- (PASS|FAIL|SKIP): (\S+)", done.stdout, re.MULTILINE)
-        words = [word for word, _ in found]
-        failed = tuple(name for word, name in found if word == "FAIL")
-        printed = done.stdout + done.stderr
-        return Ran(done.returncode, words.count("PASS"), failed, words.count("SKIP"), printed)
+        command = ("go", "test", "-p=1", "-v", *options, "./...")
+        return attempt(*command, cwd=client, **self.library, **given)
 
     def formatted(self, folder: Path) -> int:
         sources = self.sources(folder)

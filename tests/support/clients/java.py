@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import ClassVar
 
 from support.clients.planted import Fault
 from support.clients.rendered import attempt, blocks, prepare, run
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 
@@ -49,6 +50,9 @@ class Java(Toolchain):
     program = ("javac", "--version")
     of_vectors = ("EmbedderTest", "FixtureTest", "DamagedFixtureTest", "BatchesTest", "HarnessTest")
     of_files = ("ModelFileTest",)
+    ran = r"(\d+) tests successful"
+    failed = "^  JUnit Jupiter:(.+)"
+    skipped = r"(\d+) tests (?:skipped|aborted)"
     suffixes = (".java",)
     small: ClassVar = {"JAVA_TOOL_OPTIONS": "-Xmx64m -XX:+UseSerialGC"}
 
@@ -81,20 +85,15 @@ class Java(Toolchain):
         places = os.pathsep.join([f"{client}/target/packages/*", f"{client}/target/classes"])
         return ("java", *_QUICK, "-cp", places)
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         console = "org.junit.platform.console.ConsoleLauncher"
         options = ("--disable-banner", "--details=tree", "--disable-ansi-colors")
         chosen = [f"--include-classname=.*\\.({'|'.join(names)})"] if names else []
         chosen.append(f"--select-package={package(client)}")
-        given = {"POLYBAKE_MODEL": str(model)} if model else {}
         command = (*self.java(client), console, "execute", *options, *chosen)
-        done = attempt(*command, cwd=client, **given)
-        found = re.findall(r"(\d+) tests (successful|skipped|aborted)", done.stdout)
-        counted = {word: int(number) for number, word in found}
-        failed = tuple(re.findall(r"^  JUnit Jupiter:(.+)", done.stdout, re.MULTILINE))
-        skipped = counted.get("skipped", 0) + counted.get("aborted", 0)
-        printed = done.stdout + done.stderr
-        return Ran(done.returncode, counted.get("successful", 0), failed, skipped, printed)
+        return attempt(*command, cwd=client, **given)
 
     def formatted(self, folder: Path) -> int:
         (formatter,) = self.packages.glob("tools/google-java-format-*.jar")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from support.clients.rendered import attempt, blocks, prepare, run
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 
 class Node(Toolchain):
@@ -15,6 +16,9 @@ class Node(Toolchain):
     program = ("node", "--version")
     of_vectors = ("embedder", "batches", "self-check")
     of_files = ("modelfile",)
+    ran = r"^\S+ pass (\d+)$"
+    failed = r"^(?:not ok(?: \d+)? -|✖) (.*)$"
+    skipped = r"^\S+ skipped (\d+)$"
     suffixes = (".js", ".ts")
 
     def fetch(self, client: Path, packages: Path) -> None:
@@ -29,14 +33,10 @@ class Node(Toolchain):
         named = ["node", "--test", *(f"tests/{name}.test.js" for name in names)]
         return named if names else ["npm", "test"]
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
-        given = {"POLYBAKE_MODEL": str(model)} if model else {}
-        done = attempt(*self.runner(*names), cwd=client, **given)
-        counted = dict(re.findall(r"^\S+ (pass|skipped) (\d+)$", done.stdout, re.MULTILINE))
-        failed = re.findall(r"^(?:not ok(?: \d+)? -|✖) (.*)$", done.stdout, re.MULTILINE)
-        passed, skipped = int(counted.get("pass", 0)), int(counted.get("skipped", 0))
-        printed = done.stdout + done.stderr
-        return Ran(done.returncode, passed, tuple(failed), skipped, printed)
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
+        return attempt(*self.runner(*names), cwd=client, **given)
 
     def formatted(self, folder: Path) -> int:
         """Biome reads its settings once, in the folder of all clients."""

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -38,14 +37,12 @@ def once(folder: Path, build: Callable[[Path], None], *parts: str) -> Path:
     return place
 
 
-def digest(write: Callable[[Path], None]) -> str:
-    """A digest of the names and the bytes of all files that ``write`` writes."""
+def digest(*folders: Path) -> str:
+    """A digest of the names and the bytes of all files of folders, but for compiled ones."""
     found = hashlib.sha256()
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        write(folder)
+    for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file():
+            if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 found.update(f"{path.relative_to(folder)}\0{content}\0".encode())
     return found.hexdigest()

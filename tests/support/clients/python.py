@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 from support.clients.rendered import attempt, blocks, run, settle
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 
 class Python(Toolchain):
@@ -16,7 +17,11 @@ class Python(Toolchain):
     program = (sys.executable, "--version")
     of_vectors = ("embedder", "session", "self_check")
     of_files = ("modelfile",)
+    ran = r"\b(\d+) passed"
+    failed = r"^(?:FAILED|ERROR) (\S+)"
+    skipped = r"\b(\d+) skipped"
     suffixes = (".py",)
+    here = sys.prefix
 
     @property
     def python(self) -> Path:
@@ -34,16 +39,13 @@ class Python(Toolchain):
             (client / ".venv").symlink_to(self.packages)
             settle(client, PYTHONPATH="src")
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         tests = [f"tests/test_{name}.py" for name in names] or ["tests"]
         alone = {"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        given = alone | ({"POLYBAKE_MODEL": str(model)} if model else {})
         command = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
-        done = attempt(self.python, *command, cwd=client, **given)
-        counted = {word: int(n) for n, word in re.findall(r"\b(\d+) (\w+)", done.stdout[-200:])}
-        failed = tuple(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE))
-        passed, skipped = counted.get("passed", 0), counted.get("skipped", 0)
-        return Ran(done.returncode, passed, failed, skipped, done.stdout + done.stderr)
+        return attempt(self.python, *command, cwd=client, **alone, **given)
 
     def formatted(self, folder: Path) -> int:
         run(self.python, "-m", "ruff", "check", "--no-cache", ".", cwd=folder)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 from support.clients.rendered import blocks, run
-from support.clients.toolchain import Ran, Toolchain
+from support.clients.toolchain import Toolchain
 
 #: For what must end: a hang is what some tests look for.
 SECONDS = 300
@@ -21,6 +20,9 @@ class Ruby(Toolchain):
     program = ("ruby", "--version")
     of_vectors = ("embedder", "feeds", "self_check")
     of_files = ("model_file",)
+    ran = r"\b(\d+) runs"
+    failed = r"^ +\d+\) (?:Failure|Error):\n(\S+)"
+    skipped = r"\b(\d+) skips"
     suffixes = (".rb", ".gemspec")
 
     @property
@@ -65,18 +67,13 @@ class Ruby(Toolchain):
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
-    def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
         """As its Rakefile does."""
         files = f"test/**/{{{','.join(names) or '*'}}}_test.rb"
         script = f'Dir["{files}"].each {{ |path| require "./#{{path}}" }}'
-        given = {"POLYBAKE_MODEL": str(model)} if model else {}
-        done = self.ruby(client, "-e", script, **given)
-        printed = done.stdout + done.stderr
-        counted = {word: int(n) for n, word in re.findall(r"\b(\d+) (runs|skips)", printed)}
-        failed = re.findall(r"^ +\d+\) (?:Failure|Error):\n(\S+)", printed, re.MULTILINE)
-        runs, skips = counted.get("runs", 0), counted.get("skips", 0)
-        passed = runs - skips - len(failed)
-        return Ran(done.returncode, passed, tuple(failed), skips, printed)
+        return self.ruby(client, "-e", script, **given)
 
     def formatted(self, folder: Path) -> int:
         command = ("exec", "standardrb", "--no-fix", "--format", "json", folder)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from support.clients.once import digest, once
@@ -17,10 +21,10 @@ WITHOUT_MODEL = "set POLYBAKE_MODEL to the path of the baked .onnx file"
 
 @dataclass(frozen=True)
 class Ran:
-    """What became of a client's own tests: how many passed, and which did not."""
+    """What became of a client's own tests: how many ran, which failed, how many did not run."""
 
     code: int
-    passed: int
+    ran: int
     failed: tuple[str, ...]
     skipped: int
     printed: str
@@ -28,7 +32,7 @@ class Ran:
     def check(self) -> None:
         """Every test ran and passed, and there were some."""
         assert (self.code, self.failed, self.skipped) == (0, (), 0), self.printed
-        assert self.passed > 0, self.printed
+        assert self.ran > 0, self.printed
 
     def check_caught(self) -> None:
         """The client was built, its tests ran, and at least one of them failed."""
@@ -43,7 +47,11 @@ class Toolchain:
         program: Prints the toolchain's version.
         of_vectors: Own tests of what depends on the model; others are run with one model alone.
         of_files: Own tests of the model file.
+        ran: Finds in what own tests print how many of them ran, or each that did.
+        failed: Finds the name of each that failed.
+        skipped: Finds how many were skipped, or each that was.
         suffixes: Of the files that the formatter must see.
+        here: The environment of Python whose packages are used.
         small: The environment of a process that takes no more memory than it needs.
     """
 
@@ -51,7 +59,11 @@ class Toolchain:
     program: ClassVar[tuple[str, ...]]
     of_vectors: ClassVar[tuple[str, ...]]
     of_files: ClassVar[tuple[str, ...]]
+    ran: ClassVar[str]
+    failed: ClassVar[str]
+    skipped: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    here: ClassVar[str] = ""
     small: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, folder: Path) -> None:
@@ -61,19 +73,23 @@ class Toolchain:
             folder: What is prepared once a run is below it.
         """
         self.folder = folder
-        self.version = run(*self.program, cwd=Path.cwd())
-        with_example = self._packages_of_an_example
-        self.packages = once(folder, with_example, self.language, self.version)
+        version = run(*self.program, cwd=Path.cwd())
+        with TemporaryDirectory() as name:
+            example = write_heads_client(self.language, Path(name) / "example")
+            fetch = functools.partial(self.fetch, example)
+            self.packages = once(folder, fetch, self.language, version, self.here, digest(example))
 
     def prepare(self, write: Callable[[Path], None]) -> Path:
         """A folder of clients that are built together, once a run; ``write`` renders them."""
+        with TemporaryDirectory() as name:
+            rendered = Path(name) / "rendered"
+            write(rendered)
 
-        def build(folder: Path) -> None:
-            write(folder)
-            self.build(*sorted(path.parent for path in folder.glob("*/harness.json")))
+            def build(folder: Path) -> None:
+                shutil.copytree(rendered, folder, dirs_exist_ok=True)
+                self.build(*sorted(path.parent for path in folder.glob("*/harness.json")))
 
-        rendered = digest(write)
-        return once(self.folder, build, self.language, self.version, rendered)
+            return once(self.folder, build, str(self.packages), digest(rendered))
 
     def fetch(self, client: Path, packages: Path) -> None:
         """Bring the packages of a client, which those of other models need as well."""
@@ -89,6 +105,20 @@ class Toolchain:
 
     def own_tests(self, client: Path, model: Path | None, *names: str) -> Ran:
         """Run a client's own tests, or those of these names, as its user does."""
+        done = self.run_tests(client, *names, **({"POLYBAKE_MODEL": str(model)} if model else {}))
+        printed = done.stdout + done.stderr
+
+        def count(pattern: str) -> int:
+            found = re.findall(pattern, printed, re.MULTILINE)
+            return sum(int(one) if one.isdigit() else 1 for one in found)
+
+        failed = tuple(re.findall(self.failed, printed, re.MULTILINE))
+        return Ran(done.returncode, count(self.ran), failed, count(self.skipped), printed)
+
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run them, with these variables in the environment."""
         raise NotImplementedError
 
     def formatted(self, folder: Path) -> int:
@@ -112,8 +142,3 @@ class Toolchain:
             for path in folder.rglob("*")
             if path.suffix in self.suffixes and "node_modules" not in path.parts
         ]
-
-    def _packages_of_an_example(self, folder: Path) -> None:
-        client = write_heads_client(self.language, folder / "example")
-        self.fetch(client, folder)
-        shutil.rmtree(client)
