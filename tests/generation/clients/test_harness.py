@@ -117,15 +117,15 @@ def said_by(answer: Errored | Results) -> tuple[str, str] | None:
 
 
 @pytest.mark.parametrize(
-    ("language", "told", "kind", "begins", "ends"), only(*MISSING), indirect=["language"]
+    ("language", "told", "error", "begins", "ends"), only(*MISSING), indirect=["language"]
 )
 def test_what_is_missing_is_named(
-    client: Path, every_feed: Path, told: dict[str, str], kind: str, begins: str, ends: str
+    client: Path, every_feed: Path, told: dict[str, str], error: str, begins: str, ends: str
 ) -> None:
     """The error says what is missing, and what names it."""
     answer: dict[str, Any]
     (answer,) = ask(client, start(every_feed), **told)
-    assert answer["kind"] == kind
+    assert answer["kind"] == error
     assert answer["message"].startswith(begins)
     assert answer["message"].endswith(ends)
 

@@ -20,7 +20,7 @@ FAULTS = [(one, fault) for one in LANGUAGES for fault in read_faults(one)]
 
 def test_they_pass(toolchain: Toolchain, client: Path, every_feed: Path) -> None:
     """All of them, on a model that takes every feed."""
-    toolchain.own_tests(client, every_feed).check()
+    toolchain.own_tests(client, every_feed, *toolchain.whole).check()
 
 
 @by_turns(KINDS)
