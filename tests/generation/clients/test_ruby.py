@@ -122,7 +122,7 @@ end)
         (OTHER_FORM, r"onnxruntime 0\.11\.\d+ has another form than this client knows; .*"),
         (
             'OnnxRuntime.ffi_lib = "/no/libonnxruntime.so"',
-            r"(?s)ONNX Runtime cannot be loaded \(Could not open library.*correct OnnxRuntime.ffi_lib",
+            r"(?s)ONNX Runtime cannot be loaded \(Could not open.*correct OnnxRuntime.ffi_lib",
         ),
     ],
     ids=["another form", "no library"],
