@@ -30,7 +30,7 @@ def test_a_jar(language: str, every_feed: Path, tmp_path: Path) -> None:
     assert jar.with_name("every-feed-0.1.0-sources.jar").exists()
     program = write_readme(tmp_path, client, every_feed)
     places = os.pathsep.join([str(jar), f"{client}/target/packages/*"])
-    assert run("java", "-cp", places, program, cwd=tmp_path) == "7\n"
+    assert attempt("java", "-cp", places, program, cwd=tmp_path).stdout == "7\n"
     command = ("java", "-Djava.io.tmpdir=/proc", "-cp", places, program)
     nowhere = attempt(*command, cwd=tmp_path)
     assert nowhere.returncode == 1
