@@ -34,7 +34,7 @@ def test_of_vectors(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -
 def test_hostile_prompts(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
     """They stay text, to the letter: a client compares them with the model's when it opens it."""
     model, client = clients[kind]
-    toolchain.own_tests(client, model, *toolchain.of_vectors).check()
+    toolchain.own_tests(client, model, *(toolchain.of_prompts or toolchain.of_vectors)).check()
 
 
 @in_all("every_feed_beside")

@@ -47,6 +47,7 @@ class Toolchain:
         program: Prints the toolchain's version.
         of_vectors: Own tests of what depends on the model; others are run with one model alone.
         of_files: Own tests of the model file.
+        of_prompts: Those of models whose prompts are beyond ASCII, where they are others.
         whole: What lets all of them look for more, which takes long.
         ran: Finds in what own tests print how many of them ran, or each that did.
         failed: Finds the name of each that failed.
@@ -64,6 +65,7 @@ class Toolchain:
     failed: ClassVar[str]
     skipped: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    of_prompts: ClassVar[tuple[str, ...]] = ()
     whole: ClassVar[tuple[str, ...]] = ()
     here: ClassVar[str] = ""
     small: ClassVar[Mapping[str, str]] = {}
