@@ -27,9 +27,10 @@ from support.processes.commandline import polybake
 pytest_plugins = [
     "support.oracle.proven",
     "support.oracle.published_pages",
+    "support.clients.once",
     "support.clients.cargo",
     "support.clients.caught",
-    "support.clients.npm",
+    "support.clients.toolchains",
     "faulty.fixtures",
 ]
 
@@ -53,8 +54,11 @@ TOOLCHAINS = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let one worker have all tests of a language, or of a file: they share what they build."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             of = (language for language in TOOLCHAINS if item.get_closest_marker(language))

@@ -28,22 +28,6 @@ def with_contract(manifest: Manifest, **changes: object) -> Manifest:
     return manifest.model_copy(update={"contract": contract})
 
 
-def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
-    """Absent values are spelled as the language spells them, and texts as it quotes them."""
-    none = with_contract(manifest, prompts={})
-    assert {name: context_of(none, name).query_prompt for name in LANGUAGES} == {
-        "python": "None",
-        "node": "null",
-        "ruby": "nil",
-        "csharp": "null",
-        "java": "null",
-        "go": '""',
-        "rust": "None",
-        "browser": "null",
-    }
-    assert context_of(manifest, "ruby").query_prompt == '"query"'
-
-
 @pytest.mark.parametrize(
     ("dimension", "counts", "max_length", "expected"),
     [
@@ -78,13 +62,6 @@ def test_the_document_prompt(manifest: Manifest, prompts: dict[str, str], expect
     assert made.document_prompt == expected
 
 
-def test_the_names_of_prompts(manifest: Manifest) -> None:
-    """They stand in the manifest's order in one literal."""
-    made = with_contract(manifest, prompts={"query": "q", "a": "p"})
-    assert context_of(made, "go").prompt_names == '"query, a"'
-    assert context_of(with_contract(manifest, prompts={}), "go").prompt_names == ""
-
-
 def test_a_hostile_licence_is_left_out(manifest: Manifest) -> None:
     """A licence that is no identifier never reaches a project file."""
     source = manifest.source.model_copy(update={"licence": 'mit", "scripts": {"x": "y'})
@@ -99,21 +76,12 @@ def test_a_description_becomes_one_line(manifest: Manifest) -> None:
     assert made.description == '"two lines \\"quoted\\""'
 
 
-@pytest.mark.parametrize("packed_bits", [False, True])
-def test_an_element_has_the_language_s_own_type(manifest: Manifest, packed_bits: bool) -> None:
-    """Integers are what the language calls them, and a packed one counts as eight dimensions."""
+@pytest.mark.parametrize(("packed_bits", "dimensions"), [(False, 7), (True, 56)])
+def test_a_packed_element_has_eight_dimensions(
+    manifest: Manifest, packed_bits: bool, dimensions: int
+) -> None:
+    """The elements are those of the output."""
     changes = {"dtype": "int8", "packed_bits": packed_bits}
     output = manifest.contract.output.model_copy(update=changes)
-    found = {name: context_of(with_contract(manifest, output=output), name) for name in LANGUAGES}
-    assert {name: made.element for name, made in found.items()} == {
-        "python": "int8",
-        "node": "Int8Array",
-        "ruby": "Integer",
-        "csharp": "sbyte",
-        "java": "byte",
-        "go": "int8",
-        "rust": "i8",
-        "browser": "Int8Array",
-    }
-    sizes = (found["ruby"].dimension, found["ruby"].dimensions)
-    assert sizes == ((7, 56) if packed_bits else (7, 7))
+    made = context_of(with_contract(manifest, output=output), "ruby")
+    assert (made.dimension, made.dimensions) == (7, dimensions)

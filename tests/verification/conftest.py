@@ -11,8 +11,8 @@ import pytest
 
 from models.files.every_byte import write_every_byte_model
 from polybake.verification.verify import verify
-from support.clients.cargo import prepare as build_harness
 from support.clients.rendered import write
+from support.clients.toolchain import Toolchain
 
 
 @pytest.fixture(scope="session")
@@ -22,17 +22,21 @@ def every_byte(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepared(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def prepared(
+    every_byte: Path,
+    toolchain_of: Callable[[str], Toolchain],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], Path]:
     """The client of a language, which agrees as long as nothing of it is changed."""
 
     @functools.cache
     def prepare(language: str) -> Path:
-        folder = write(language, tmp_path_factory.mktemp(language), every_byte)
+        folder = write(language, tmp_path_factory.mktemp(language) / "client", every_byte)
         if language == "python":  # this environment has its packages
             (folder / ".venv").symlink_to(sys.prefix)
-        if language == "rust":  # and ONNX Runtime's library
-            build_harness(folder)
-        report = verify(every_byte, folder, prepare=language not in ("python", "rust"))
+        else:
+            toolchain_of(language).build(folder, strict=False)
+        report = verify(every_byte, folder)
         assert (report.failures, report.exit_code()) == ((), 0)
         return folder
 

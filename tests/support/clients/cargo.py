@@ -1,13 +1,20 @@
-"""Build Rust clients, which share what is built of their crates."""
+"""Clients of Rust, which share what is built of their crates."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from shutil import ignore_patterns
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from support.clients.rendered import onnxruntime, rebuild, run
+from support.clients.rendered import attempt, onnxruntime, rebuild, run, settle
+from support.clients.toolchain import Toolchain
 
 #: As little work for the compiler as can be, and arithmetic that is checked.
 PROFILE = {
@@ -37,10 +44,44 @@ def cargo(*arguments: str | Path, cwd: Path, **environment: str) -> str:
     return run("cargo", *arguments, cwd=cwd, ORT_DYLIB_PATH=str(onnxruntime()), **environment)
 
 
-def prepare(client: Path) -> Path:
-    """The client's folder, its harness built, and this environment's ONNX Runtime beside it."""
-    installed = client / ".onnxruntime"
-    if not installed.exists():
-        installed.mkdir()
-        (installed / "onnxruntime").symlink_to(onnxruntime().parents[1])
-    return rebuild(client)
+class Cargo(Toolchain):
+    language = "rust"
+    program = ("cargo", "--version")
+    of_vectors = ("--lib",)
+    of_files = ("--lib",)
+    # Tests that write a changed copy of the file write its JSON beyond ASCII, which none may read.
+    of_prompts = ("--lib", "embedder")
+    ran = r"test result: \w+\. (\d+) passed"
+    failed = r"^---- (\S+) stdout ----$"
+    skipped = r"\b(\d+) ignored;"
+    suffixes = (".rs",)
+    here = sys.prefix
+
+    def build(self, *clients: Path, strict: bool = True) -> None:  # noqa: ARG002
+        for client in clients:
+            settle(rebuild(client), ORT_DYLIB_PATH=str(onnxruntime()))
+
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
+        command = ("test", "--release", *dict.fromkeys(names))
+        cargo(*command, "--no-run", cwd=client)
+        library = {"ORT_DYLIB_PATH": str(onnxruntime())}
+        return attempt("cargo", *command, "--no-fail-fast", cwd=client, **library, **given)
+
+    def formatted(self, folder: Path) -> int:
+        sources = self.sources(folder)
+        run("rustfmt", "--check", "--edition", "2024", *sources, cwd=folder)
+        return len(sources)
+
+    def check_strictly(self, *clients: Path) -> None:
+        """Clippy at its strictest, for all clients as one workspace."""
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            for client in clients:
+                shutil.copytree(client, folder / client.name, ignore=ignore_patterns("target"))
+            members = json.dumps([client.name for client in clients])
+            manifest = f'[workspace]\nmembers = {members}\nresolver = "3"\n'
+            (folder / "Cargo.toml").write_text(manifest, encoding="utf-8")
+            strict = ("--", "-D", "warnings", "-W", "clippy::pedantic")
+            cargo("clippy", "--release", "--workspace", "--all-targets", *strict, cwd=folder)

@@ -84,25 +84,23 @@ def check_protocol(client: Path, model: Path, language: str, **environment: str)
     return [cuda, started]
 
 
-def resident(
-    client: Path, model: Path, turns: int, command: Sequence[str | Path] = ()
-) -> list[int]:
+def resident(client: Path, model: Path, turns: int, **environment: str) -> list[int]:
     """The kilobytes that a harness takes after each of so many times that it opens and embeds.
 
     Args:
         client: A prepared client.
         model: Its model; each start closes what the one before it opened.
         turns: How often.
-        command: What starts the harness; by default its harness.json says it.
+        environment: What the harness gets besides.
     """
     settings, found = read_client(client), []
     with subprocess.Popen(
-        command or settings.run,
+        settings.run,
         cwd=client,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | settings.environment | RETURNS_MEMORY,
+        env=os.environ | settings.environment | RETURNS_MEMORY | environment,
     ) as harness:
         assert harness.stdin
         assert harness.stdout

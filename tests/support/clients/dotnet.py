@@ -1,15 +1,17 @@
-"""Run .NET's command line, and build many projects at once."""
+"""Clients of C#: many projects are built at once."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from xml.sax.saxutils import quoteattr
 
-from support.clients.rendered import run
+from support.clients.rendered import attempt, run
+from support.clients.toolchain import Toolchain
 
 RELEASE = ("--configuration", "Release")
 
@@ -54,3 +56,51 @@ def write_solution(folder: Path, projects: Mapping[str, Sequence[Path]]) -> str:
         lines.append("</Folder>")
     (folder / _SOLUTION).write_text("\n".join([*lines, "</Solution>"]), encoding="utf-8")
     return _SOLUTION
+
+
+class DotNet(Toolchain):
+    language = "csharp"
+    program = ("dotnet", "--version")
+    of_vectors = ("EmbedderTests", "SelfCheckTests")
+    of_files = ("ModelFileTests",)
+    ran = r"Passed: +(\d+)"
+    failed = r"^  Failed (\S+)"
+    skipped = r"Skipped: +(\d+)"
+    suffixes = (".cs",)
+
+    def build(self, *clients: Path, strict: bool = True) -> None:
+        """Clients that lie in one folder, for a warning of whose analyzers the build fails."""
+        folder = clients[0].parent
+        projects = {client.name: sorted(client.glob("*/*.csproj")) for client in clients}
+        solution = write_solution(folder, projects)
+        if strict:
+            build(solution, STRICT, cwd=folder)
+        else:
+            build(solution, cwd=folder, RunAnalyzers="false")
+
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
+        chosen = "|".join(f"FullyQualifiedName~{name}" for name in names)
+        command = (
+            "test",
+            "tests",
+            *RELEASE,
+            "--no-build",
+            *(["--filter", chosen] if names else []),
+        )
+        return attempt("dotnet", *command, cwd=client, **NO_SERVERS, **given)
+
+    def formatted(self, folder: Path) -> int:
+        """White space alone: style needs a build of each project."""
+        command = ("format", "whitespace", folder, "--folder", "--verify-no-changes")
+        printed = dotnet(*command, "--verbosity", "diagnostic", cwd=folder)
+        return int(re.findall(r"Formatted 0 of (\d+) files", printed)[0])
+
+    def check_strictly(self, *clients: Path) -> None:
+        """The build of all had analyzers; style judges lines that no name or prompt is in."""
+        for project in ("src", "tests", "harness"):
+            dotnet("format", project, "--verify-no-changes", "--no-restore", cwd=clients[0])
+
+    def quiet(self, temporary: Path) -> dict[str, str]:
+        return super().quiet(temporary) | {"DOTNET_EnableDiagnostics": "0"}

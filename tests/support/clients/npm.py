@@ -1,58 +1,70 @@
 """Clients of npm, for Node and for the browser: their packages, checkers and own tests."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable
-from functools import partial
+import shutil
+import subprocess
 from pathlib import Path
 
-import pytest
-
-from polybake.verification.harness.harness_file import read_client
-from support.clients.rendered import attempt, run, write
-
-#: A fixture that writes the client of a model, with changes as `write` takes them.
-Another = Callable[..., Path]
+from support.clients.rendered import attempt, blocks, prepare, run
+from support.clients.toolchain import Toolchain
 
 
-def with_packages_of(client: Path, folder: Path) -> Path:
-    (folder / "node_modules").symlink_to(client / "node_modules")
-    return folder
+class Node(Toolchain):
+    language = "node"
+    program = ("node", "--version")
+    of_vectors = ("embedder", "batches", "self-check")
+    of_files = ("modelfile",)
+    ran = r"^\S+ pass (\d+)$"
+    failed = r"^(?:not ok(?: \d+)? -|✖) (.*)$"
+    skipped = r"^\S+ skipped (\d+)$"
+    suffixes = (".js", ".ts")
+
+    def fetch(self, client: Path, packages: Path) -> None:
+        shutil.move(prepare(client) / "node_modules", packages)
+
+    def build(self, *clients: Path, strict: bool = True) -> None:  # noqa: ARG002
+        for client in clients:
+            (client / "node_modules").symlink_to(self.packages / "node_modules")
+
+    def runner(self, *names: str) -> list[str]:
+        """The command of the tests of these names, or of all."""
+        named = ["node", "--test", *(f"tests/{name}.test.js" for name in names)]
+        return named if names else ["npm", "test"]
+
+    def run_tests(
+        self, client: Path, *names: str, **given: str
+    ) -> subprocess.CompletedProcess[str]:
+        return attempt(*self.runner(*names), cwd=client, **given)
+
+    def formatted(self, folder: Path) -> int:
+        """Biome reads its settings once, in the folder of all clients."""
+        settings = [*folder.rglob("biome.json")]
+        text = settings[0].read_text(encoding="utf-8").replace('"src/', '"**/src/')
+        for file in settings:
+            file.unlink()
+        (folder / "biome.json").write_text(text, encoding="utf-8")
+        biome = self.packages / "node_modules/.bin/biome"
+        printed = run(biome, "ci", "--error-on-warnings", "--colors=off", ".", cwd=folder)
+        return int(re.findall(r"Checked (\d+) files in \S+ No fixes applied", printed)[0])
+
+    def check_strictly(self, *clients: Path) -> None:
+        for client in clients:
+            run("npm", "run", "lint", cwd=client)
+            run("npm", "run", "types", cwd=client)
+
+    def run_readme(self, client: Path, model: Path) -> None:
+        example = blocks(client, "js", model)[0]
+        run("node", "--input-type=module", "--eval", example, cwd=client)
 
 
-@pytest.fixture
-def another(client: Path, tmp_path: Path) -> Another:
-    """Writes the client of a model, in the language of a room's `client` and with its packages."""
-    language = read_client(client).language
-    written = partial(write, language, tmp_path / "client")
-    return lambda *model, **changes: with_packages_of(client, written(*model, **changes))
+class Browser(Node):
+    language = "browser"
+    of_vectors = (*Node.of_vectors, "tokenizer")
 
+    def runner(self, *names: str) -> list[str]:
+        return ["node", "tests/run.js", *(f"{name}.test.js" for name in names)]
 
-def check_clean(folder: Path, *, types: bool = False) -> None:
-    """Biome has nothing to change or to say, and has seen every file; nor has TypeScript."""
-    printed = run("npm", "run", "lint", "--", "--colors=off", cwd=folder)
-    checked = re.search(r"Checked (\d+) files in \S+ No fixes applied", printed)
-    assert checked, printed
-    written = [*folder.rglob("*.js"), *folder.rglob("*.ts"), *folder.glob("*.json")]
-    assert int(checked[1]) >= len([file for file in written if "node_modules" not in file.parts])
-    if types:
-        check_types(folder)
-
-
-def check_types(folder: Path) -> None:
-    """TypeScript has nothing to say."""
-    run("npm", "run", "types", cwd=folder)
-
-
-def own_tests(folder: Path, model: Path, *names: str) -> tuple[int, set[str]]:
-    """Run the client's tests, or those of these names: how many passed, and which failed."""
-    command = ["npm", "test"]
-    if names and (folder / "tests/run.js").exists():  # in a page
-        command = ["node", "tests/run.js", *(f"{name}.test.js" for name in names)]
-    elif names:
-        command = ["node", "--test", *(f"tests/{name}.test.js" for name in names)]
-    done = attempt(*command, cwd=folder, POLYBAKE_MODEL=str(model))
-    passed = re.search(r"^\S+ pass (\d+)$", done.stdout, re.MULTILINE)
-    failed = set(re.findall(r"^(?:not ok(?: \d+)? -|✖) (.*)$", done.stdout, re.MULTILINE))
-    assert passed, done.stdout + done.stderr
-    assert (done.returncode == 0) is (not failed), done.stdout + done.stderr
-    return int(passed[1]), failed
+    def run_readme(self, client: Path, model: Path) -> None:
+        """A page is what runs it: `test_browser` has one."""

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 _TESTS = Path(__file__).parents[2]
 
 
@@ -72,8 +70,3 @@ def entries(sections: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     for section in sections.values():
         listed = section.pop(name)
         yield from (section | entry for entry in listed)
-
-
-def faults(language: str) -> pytest.MarkDecorator:
-    """A test's parameter ``fault``, one after another of the language's."""
-    return pytest.mark.parametrize("fault", read_faults(language), ids=lambda fault: fault.id)

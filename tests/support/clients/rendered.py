@@ -5,19 +5,22 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from polybake.base.files.templates import templates_folder
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.manifest import Output
+from polybake.base.modelfile.manifest import Output, parse_manifest
 from polybake.generation import render_client
 from polybake.generation.render import PARTS
 from polybake.generation.write import write_client
 from polybake.verification.report import Report
 from polybake.verification.verdict import Stage, Status, Verdict
 from polybake.verification.verify import verify
+
+HEADS = Path(__file__).parents[3] / "fixtures" / "heads"
 
 #: Model names that formatters could treat differently: a short, a plain and the longest one.
 NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
@@ -119,3 +122,30 @@ def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
     client = render_client(manifest, language, parts=parts)
     write_client(folder, client.files | client.binaries, client.project_files)
     return folder
+
+
+def write_heads_client(language: str, folder: Path, *, beside: bool = False) -> Path:
+    """Write the client that the files of fixtures/heads are for, or those with weights beside."""
+    path = HEADS / "manifest.json"
+    manifest = parse_manifest(path.read_text(encoding="ascii"), str(path))
+    changes = {"format": 2, "name": "heads-beside"} if beside else {"format": 1, "name": "heads"}
+    client = render_client(manifest.model_copy(update=changes), language)
+    write_client(folder, client.files | client.binaries, client.project_files)
+    return folder
+
+
+def settle(client: Path, **environment: str) -> None:
+    """Let the harness of a client have these variables, whoever starts it."""
+    path = client / "harness.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["environment"] = settings.get("environment", {}) | environment
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def blocks(client: Path, language: str, model: Path | None = None) -> list[str]:
+    """The blocks of a language in a client's README, with the path of a model for its name."""
+    readme = (client / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^```{language}\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    if model is None:
+        return found
+    return [re.sub(r'"[\w-]+\.onnx"', lambda _: json.dumps(str(model)), one) for one in found]
