@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from models.folders.bert import DEBERTA_V3
@@ -17,6 +18,9 @@ from polybake.baking.encoders import ENCODERS
 from polybake.baking.layers.linear import Linear
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+
+#: The bake of a kind in a precision, as a fixture gives it.
+Lowered = Callable[[str, str], BakeReport]
 
 STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 
@@ -114,6 +118,12 @@ DRAWN: dict[str, dict[str, Any]] = {
         "relative_attention_max_distance": 5,
     },
 }
+
+#: Norms before and after a block, relative and rotary positions, encoders and decoders.
+TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "t5")
+
+#: All of them as parameters of a test; those that are not telling run once a week.
+EVERY = [pytest.param(kind, marks=() if kind in TELLING else pytest.mark.weekly) for kind in DRAWN]
 
 #: The products of each that become integers: those of two layers, and a projection of embeddings
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
