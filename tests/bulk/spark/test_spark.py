@@ -1,4 +1,4 @@
-"""A frame has a vector for each row."""
+"""A frame has a vector for each row, and files become files of vectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +25,14 @@ from polybake.runtime.prompt import Prompt
 
 pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
 
-from polybake.spark import embed
+from polybake.spark import embed, embed_files
+from support.bulk import clusters
+from support.bulk.clusters import TEXTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.slow
-
-TEXTS = [letter * count for count in range(1, 11) for letter in ("a", "b c ", "", "d, e.")]
 
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
@@ -153,3 +154,26 @@ def kill_an_executor(spark: SparkSession) -> None:
             os.kill(int(process.name), signal.SIGKILL)
             return
     raise AssertionError("no executor was at work")
+
+
+def test_what_a_killed_worker_began_another_ends(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    there = partial(embed_files, spark)
+    clusters.what_a_killed_worker_began_another_ends(there, every_feed, tmp_path)
+
+
+def test_an_error_of_one_file_is_no_error_of_the_others(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    there = partial(embed_files, spark)
+    clusters.an_error_of_one_file_is_no_error_of_the_others(there, every_feed, tmp_path)
+
+
+@pytest.mark.parametrize("code", clusters.programs("polybake.spark"))
+def test_a_program_of_the_page_runs(
+    code: str, spark: SparkSession, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each program runs in an existing session, as in a notebook, with its folder replaced."""
+    # Executors that start later need the file, too, so its folder stays for the session.
+    clusters.run(code, every_feed, tmp_path_factory.mktemp("page"), spark=spark)
