@@ -15,6 +15,11 @@ from support.servers.service import serving
 TASKS = ("classify", "multi-vector", "rerank", "sparse")
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 @pytest.fixture(scope="session")
 def embedders(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Embedder]:
     """The models by their task; the one that embeds is called every-feed."""

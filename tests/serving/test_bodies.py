@@ -56,49 +56,44 @@ async def gone() -> Message:
         (gone, 400, "ends early"),
     ],
 )
-def test_half_a_body_is_none(receive: Receive, status: int, shown: str) -> None:
+@pytest.mark.anyio
+async def test_half_a_body_is_none(receive: Receive, status: int, shown: str) -> None:
     """Not one that drips in for ever, and not one whose sender left."""
     with pytest.raises(Refusal, match=shown) as refused:
-        asyncio.run(size(Bodies(LIMITS), receive))
+        await size(Bodies(LIMITS), receive)
     assert refused.value.status == status
 
 
-def test_the_largest_unfinished_body_makes_room() -> None:
+@pytest.mark.anyio
+async def test_the_largest_unfinished_body_makes_room() -> None:
     """A small body gets the room of the largest unfinished one, and room comes back."""
-
-    async def use() -> None:
-        bodies = Bodies(LIMITS)
-        held = [asyncio.create_task(size(bodies, pieces(*sizes))) for sizes in ([40, 30], [60])]
-        await asyncio.sleep(0)
-        assert await size(bodies, pieces(50, whole=True)) == 50
-        found = await asyncio.gather(*held, return_exceptions=True)
-        assert [one.status for one in found if isinstance(one, Refusal)] == [429, 408]
-        for _ in range(5):
-            assert await size(bodies, pieces(100, whole=True)) == 100
-
-    asyncio.run(use())
+    bodies = Bodies(LIMITS)
+    held = [asyncio.create_task(size(bodies, pieces(*sizes))) for sizes in ([40, 30], [60])]
+    await asyncio.sleep(0)
+    assert await size(bodies, pieces(50, whole=True)) == 50
+    found = await asyncio.gather(*held, return_exceptions=True)
+    assert [one.status for one in found if isinstance(one, Refusal)] == [429, 408]
+    for _ in range(5):
+        assert await size(bodies, pieces(100, whole=True)) == 100
 
 
-def test_bodies_at_work_count() -> None:
+@pytest.mark.anyio
+async def test_bodies_at_work_count() -> None:
     """A body counts until it is answered; once it is whole, nothing of it is taken back."""
+    bodies, begun, answered = Bodies(LIMITS), asyncio.Event(), asyncio.Event()
 
-    async def use() -> None:
-        bodies, begun, answered = Bodies(LIMITS), asyncio.Event(), asyncio.Event()
+    async def working() -> None:
+        begun.set()
+        await answered.wait()
 
-        async def working() -> None:
-            begun.set()
-            await answered.wait()
-
-        work = asyncio.create_task(size(bodies, pieces(90, whole=True), working()))
-        await begun.wait()
-        with pytest.raises(Refusal, match="bodies of 150 bytes are held; ask again") as full:
-            await size(bodies, pieces(61, whole=True))
-        assert (full.value.status, full.value.headers) == (429, {"Retry-After": "1"})
-        answered.set()
-        assert await work == 90
-        assert await size(bodies, pieces(61, whole=True)) == 61
-
-    asyncio.run(use())
+    work = asyncio.create_task(size(bodies, pieces(90, whole=True), working()))
+    await begun.wait()
+    with pytest.raises(Refusal, match="bodies of 150 bytes are held; ask again") as full:
+        await size(bodies, pieces(61, whole=True))
+    assert (full.value.status, full.value.headers) == (429, {"Retry-After": "1"})
+    answered.set()
+    assert await work == 90
+    assert await size(bodies, pieces(61, whole=True)) == 61
 
 
 @pytest.mark.parametrize("one", ["{}", "[]", "null", "0", "[0]", '"a"', '{"text":"a"}', '"\\""'])
