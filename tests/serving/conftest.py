@@ -1,7 +1,5 @@
 """A service of models of several tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the clients of OpenAI, text-embeddings-inference and Cohere are answered."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import threading

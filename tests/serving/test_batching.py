@@ -1,7 +1,5 @@
 """Rows of many callers share batches."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Bodies of requests: how they arrive, what parsing them costs, and what they may say."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tracemalloc

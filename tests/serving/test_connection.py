@@ -1,7 +1,5 @@
 """Connections on which nobody may wait for ever, on a clock that goes as fast as it can."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 import socket
@@ -162,9 +160,9 @@ def test_a_real_connection_is_ended() -> None:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        with socket.create_connection(listener.getsockname(), timeout=30) as one:
-            with suppress(ConnectionResetError):
-                assert one.recv(1) == b""
+        address = listener.getsockname()
+        with socket.create_connection(address, timeout=30) as one, suppress(ConnectionResetError):
+            assert one.recv(1) == b""
     finally:
         server.should_exit = True
         thread.join(20)

@@ -1,7 +1,5 @@
 """The checks that every request passes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator

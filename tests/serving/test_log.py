@@ -1,7 +1,5 @@
 """What the log, the metrics and a request's id say, and what they never say."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Requests that get no answer are told why in one line, in the schema of their path."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model card and a bill of materials say what the file says, and nothing else."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

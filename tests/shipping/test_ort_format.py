@@ -1,7 +1,5 @@
 """ONNX Runtime's own format: the same vectors and metadata, judged by the golden cases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

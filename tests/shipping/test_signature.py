@@ -1,7 +1,5 @@
 """Signatures of OpenSSF Model Signing, which its own command line takes and gives."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """A model repository that Triton's own schema takes, and that its own server runs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

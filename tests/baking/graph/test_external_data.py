@@ -1,7 +1,5 @@
 """ONNX files whose weights lie in other files, honest and hostile."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

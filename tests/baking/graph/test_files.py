@@ -1,7 +1,5 @@
 """Graphs written one weight at a time, with weights beside them, and what is read of files."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

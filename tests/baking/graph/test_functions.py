@@ -1,7 +1,5 @@
 """Steps as ONNX functions: the same numbers, readable names, valid everywhere."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

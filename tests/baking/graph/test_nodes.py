@@ -1,7 +1,5 @@
 """Nodes of branches and functions, their modules, and inputs that are named and not given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

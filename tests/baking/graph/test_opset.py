@@ -1,7 +1,5 @@
 """The opset and the IR version that a graph has, needs, and may be moved to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

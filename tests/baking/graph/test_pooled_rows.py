@@ -1,7 +1,5 @@
 """Only the rows that are pooled are computed, with the same result, and all of them again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +10,9 @@ from numpy.typing import NDArray
 from onnxscript import ir
 
 from models.folders.drawn import EVERY, write_drawn
-from polybake import Embedder, bake
-from polybake.baking.assemble import build
+from polybake import bake
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.graph.pooled_rows import compute_pooled_rows
-
-TEXTS = ["a river", "Bread is baked in an oven at home.", "", "vectors of every language " * 9]
 
 #: A layer's feed-forward block behind a sum over all rows, and the choice of a row of each text.
 LAYER = """
@@ -132,19 +127,6 @@ def test_every_encoder_computes_its_last_layer_for_one_row(kind: str, tmp_path: 
     every, tokens = ort.InferenceSession(model.SerializeToString()).run(None, fed)
     np.testing.assert_allclose(one, every, rtol=0, atol=2e-6)
     assert tokens.shape[:2] == (2, 4)
-
-
-@pytest.mark.parametrize("mode", ["cls", "lasttoken"])
-def test_vectors_are_those_of_all_rows(
-    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Short and long texts in one batch, and an empty one."""
-    source, steps = write_drawn(tmp_path / "model", "qwen3"), [{"step": "pool", "mode": mode}]
-    bake(source, tmp_path / "one.onnx", name="my-model", steps=steps)
-    monkeypatch.setattr(build, "compute_pooled_rows", lambda _model: None)
-    bake(source, tmp_path / "all.onnx", name="my-model", steps=steps)
-    one, every = Embedder(tmp_path / "one.onnx"), Embedder(tmp_path / "all.onnx")
-    np.testing.assert_allclose(one.embed(TEXTS), every.embed(TEXTS), rtol=0, atol=2e-6)
 
 
 def test_modes_side_by_side_take_what_they_need(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Weights stored narrow are the same numbers, and narrow graphs are computed in 32 bits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that no tool could have written, and operators that no client has, are refused by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A bake's proof: a fault of a step or of the encoder stops it, and the message says whose."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path

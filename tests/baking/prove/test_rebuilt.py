@@ -1,7 +1,5 @@
 """Encoders that were quantized by others' tools: refused, rebuilt, or kept."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

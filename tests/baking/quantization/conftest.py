@@ -1,7 +1,5 @@
 """Models in other precisions, each baked once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Attention is one operator, with the same result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

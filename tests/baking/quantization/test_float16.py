@@ -1,7 +1,5 @@
 """Whole models in float16."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A corpus becomes a file of vectors."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How vectors are written, which the suffix of an output decides."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import sys

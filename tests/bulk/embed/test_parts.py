@@ -1,7 +1,5 @@
 """The folder of parts outlives the process that made it, wherever that is killed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a worker gets: a reference to the model, tables and files; and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

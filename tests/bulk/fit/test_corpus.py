@@ -1,7 +1,5 @@
 """The texts of a large file."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

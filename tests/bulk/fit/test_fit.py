@@ -1,7 +1,5 @@
 """A corpus becomes running sums, these arrays, and these baked steps."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

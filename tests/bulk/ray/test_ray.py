@@ -1,7 +1,5 @@
 """A data set that is mapped has a vector for each row, and files become files of vectors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

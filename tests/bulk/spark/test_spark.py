@@ -54,22 +54,21 @@ def test_each_row_has_its_vector(
     assert record["model"]["fingerprint"] == read_head(every_feed_default).manifest.fingerprint
 
 
-@pytest.mark.parametrize("precision", ["int8", "bits"])
-def test_integers_stay_integers(
-    spark: SparkSession, precision: str, request: pytest.FixtureRequest
+@pytest.mark.parametrize("model", ["every_feed_int8", "every_feed_bits", "every_feed_beside"])
+def test_integers_and_weights_beside_the_graph(
+    spark: SparkSession, model: str, request: pytest.FixtureRequest
 ) -> None:
-    """Integers keep their values, also those of uint8, a type that Spark lacks."""
-    model = request.getfixturevalue(f"every_feed_{precision}")
-    rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), model).collect()
-    assert [row.embedding for row in rows] == polybake.Embedder(model).embed(TEXTS).tolist()
+    """Integers keep their values, also those of uint8, a type that Spark lacks.
 
-
-def test_weights_beside_the_graph_are_sent(spark: SparkSession, every_feed_beside: Path) -> None:
-    """An executor finds both files in its folder."""
-    frame = spark.createDataFrame([(text,) for text in TEXTS], ["text"])
-    rows = embed(frame, every_feed_beside).collect()
-    expected = polybake.Embedder(every_feed_beside).embed(TEXTS)
-    assert np.array([row.embedding for row in rows]) == pytest.approx(expected, abs=1e-6)
+    An executor finds both files of a model in its folder.
+    """
+    path = request.getfixturevalue(model)
+    rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), path).collect()
+    found, expected = [row.embedding for row in rows], polybake.Embedder(path).embed(TEXTS)
+    if model == "every_feed_beside":
+        assert np.array(found) == pytest.approx(expected, abs=1e-6)
+    else:
+        assert found == expected.tolist()
 
 
 def test_a_wrong_frame_is_refused(spark: SparkSession, every_feed: Path) -> None:

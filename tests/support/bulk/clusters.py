@@ -1,7 +1,5 @@
 """What holds of every cluster: files of texts become files of vectors, and pages run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
