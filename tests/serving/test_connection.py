@@ -109,7 +109,8 @@ def test_headers_have_a_time_to_arrive_in() -> None:
 
     async def use() -> None:
         opened = Opened(Limits(head=0.5))
-        for first, drip in ((b"", b""), (HEAD, b"A: b\r\n"), (HEAD + b"\r\n" + HEAD, b"A: b\r\n")):
+        whole, more = HEAD + b"\r\n", b"A: b\r\n"
+        for first, drip in ((b"", b""), (HEAD, more), (whole, b""), (whole + HEAD, more)):
             assert 0.49 < await opened.ended(first, drip) < 0.53
 
     run(use)

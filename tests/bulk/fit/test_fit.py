@@ -211,15 +211,6 @@ def moments() -> Moments:
     return found
 
 
-def test_mean_covariance_and_ranges(moments: Moments) -> None:
-    """Batches of any size add up to what the whole array gives."""
-    whole = X.astype(np.float64)
-    assert moments.count == 40
-    assert moments.mean() == pytest.approx(whole.mean(axis=0), abs=1e-12)
-    assert moments.covariance() == pytest.approx(np.cov(whole, rowvar=False), abs=1e-10)
-    np.testing.assert_array_equal(moments.ranges, [X.min(axis=0), X.max(axis=0)])
-
-
 def test_principal_components(moments: Moments) -> None:
     """Components are right singular vectors of the centred array, signed by the largest element."""
     centred = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
