@@ -119,8 +119,8 @@ DRAWN: dict[str, dict[str, Any]] = {
     },
 }
 
-#: Norms before and after a block, relative and rotary positions, encoders and decoders.
-TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "t5")
+#: Norms before and after a block; positions in a large table, relative and rotary; decoders.
+TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "roberta", "t5")
 
 #: All of them as parameters of a test; those that are not telling run once a week.
 EVERY = [pytest.param(kind, marks=() if kind in TELLING else pytest.mark.weekly) for kind in DRAWN]
