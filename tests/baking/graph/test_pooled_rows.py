@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import EVERY, write_drawn
+from models.folders.drawn import write_drawn
 from polybake import bake
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.graph.pooled_rows import compute_pooled_rows
+from support.samples.drawn_kinds import EVERY
 
 #: A layer's feed-forward block behind a sum over all rows, and the choice of a row of each text.
 LAYER = """

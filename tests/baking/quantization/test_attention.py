@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import EVERY, write_drawn
+from models.folders.drawn import write_drawn
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.attention import fuse_attention
 from polybake.baking.sources import open_source
+from support.samples.drawn_kinds import EVERY
 
 #: Two heads of two elements.
 LAYER = """

@@ -9,7 +9,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import EVERY, STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
+from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import bake
@@ -24,6 +24,7 @@ from polybake.base.modelfile.fixture import Tolerance, decode_slack, decode_vect
 from polybake.base.modelfile.slack import Slack
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
+from support.samples.drawn_kinds import EVERY
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import EVERY, PRODUCTS, Lowered, bake_drawn, drawn_weights
+from models.folders.drawn import PRODUCTS, Lowered, bake_drawn, drawn_weights
 from models.formulas.four_bits_numpy import constants_of, weight_of, widened
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.quantization import int4, int8
@@ -21,6 +21,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.runtime.embedder import Embedder
+from support.samples.drawn_kinds import EVERY
 
 pytestmark = pytest.mark.slow
 

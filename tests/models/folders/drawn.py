@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from models.folders.bert import DEBERTA_V3
@@ -118,12 +117,6 @@ DRAWN: dict[str, dict[str, Any]] = {
         "relative_attention_max_distance": 5,
     },
 }
-
-#: Norms before and after a block; positions in a large table, relative and rotary; decoders.
-TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "roberta", "t5")
-
-#: All of them as parameters of a test; those that are not telling run once a week.
-EVERY = [pytest.param(kind, marks=() if kind in TELLING else pytest.mark.weekly) for kind in DRAWN]
 
 #: The products of each that become integers: those of two layers, and a projection of embeddings
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
