@@ -1,6 +1,4 @@
-"""Only the rows that are pooled are computed, with the same result."""
-
-from __future__ import annotations
+"""Only the rows that are pooled are computed, with the same result, and all of them again."""
 
 from pathlib import Path
 
@@ -11,12 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import DRAWN, write_drawn
-from polybake import Embedder, bake
-from polybake.baking.assemble import build
+from models.folders.drawn import write_drawn
+from polybake import bake
+from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.graph.pooled_rows import compute_pooled_rows
-
-TEXTS = ["a river", "Bread is baked in an oven at home.", "", "vectors of every language " * 9]
+from support.samples.drawn_kinds import EVERY
 
 #: A layer's feed-forward block behind a sum over all rows, and the choice of a row of each text.
 LAYER = """
@@ -36,6 +33,10 @@ layer (float[batch, sequence, 4] x, int64[batch, 1, 1] index) => (float[batch, 1
   row = Identity(chosen)
 }
 """
+
+
+SPLIT = "a, b = Split <axis = -1, num_outputs = 2> (product) active = Concat <axis = -1> (b, a)"
+TURNED = "t = Transpose <perm = [0, 2, 1]> (product) active = Transpose <perm = [0, 2, 1]> (t)"
 
 
 def layer(activated: str = "active = Tanh(product)") -> ir.Model:
@@ -60,39 +61,26 @@ def chosen(model: ir.Model) -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    "activated",
+    ("activated", "alone"),
     [
-        "active = Tanh(product)",
-        "active = Add(product, mixed)",
-        "active = Mul(ones, product)",
-        "a, b = Split <axis = -1, num_outputs = 2> (product) active = Concat <axis = -1> (b, a)",
-        "active = Softmax(product)",
-        "active = Reshape(product, flat)",
-        "t = Transpose <perm = [0, 2, 1]> (product) active = Transpose <perm = [0, 2, 1]> (t)",
+        ("active = Tanh(product)", True),
+        ("active = Add(product, mixed)", True),
+        ("active = Mul(ones, product)", True),
+        (SPLIT, True),
+        ("active = Softmax(product)", True),
+        ("active = Reshape(product, flat)", True),
+        (TURNED, True),
+        ("active = Softmax <axis = 1> (product)", False),
+        ("active = CumSum(product, rows)", False),
+        ("active = Reshape(product, counted)", False),
+        ("most = ReduceMax <keepdims = 1> (product, rows) active = Sub(product, most)", False),
     ],
 )
-def test_what_keeps_rows_apart_computes_one(activated: str) -> None:
-    """The choice moves up to the sum over rows; the result is the same."""
+def test_what_keeps_rows_apart_computes_one(activated: str, alone: bool) -> None:
+    """The choice moves up to the sum over rows, and not beyond what may need other rows."""
     before, model = layer(activated), layer(activated)
     compute_pooled_rows(model)
-    assert set(chosen(model)) == {"x"}
-    np.testing.assert_allclose(run(model), run(before), rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "activated",
-    [
-        "active = Softmax <axis = 1> (product)",
-        "active = CumSum(product, rows)",
-        "active = Reshape(product, counted)",
-        "most = ReduceMax <keepdims = 1> (product, rows)\n  active = Sub(product, most)",
-    ],
-)
-def test_what_needs_other_rows_computes_all(activated: str) -> None:
-    """Nothing moves beyond an operator whose rows depend on each other or are not known to."""
-    before, model = layer(activated), layer(activated)
-    compute_pooled_rows(model)
-    assert "x" not in chosen(model)
+    assert ("x" in chosen(model)) == alone
     np.testing.assert_allclose(run(model), run(before), rtol=1e-6)
 
 
@@ -114,44 +102,40 @@ def test_an_output_of_all_rows_stays() -> None:
     assert chosen(model) == ["active"]
 
 
-@pytest.mark.parametrize("kind", DRAWN)
+@pytest.mark.parametrize("kind", EVERY)
 def test_every_encoder_computes_its_last_layer_for_one_row(kind: str, tmp_path: Path) -> None:
-    """At least the feed-forward block; the bake has compared the file with the whole encoder."""
-    (tmp_path / "model").mkdir()
-    steps = [{"step": "pool", "mode": "cls"}]
+    """At least the feed-forward block; of all rows it gives the same, and each token's embedding.
+
+    The bake has compared the file with the whole encoder.
+    """
+    steps = [{"step": "pool", "mode": "lasttoken"}]
     bake(write_drawn(tmp_path / "model", kind), tmp_path / "one.onnx", name="my-model", steps=steps)
-    graph = onnx.shape_inference.infer_shapes(onnx.load(tmp_path / "one.onnx")).graph
+    model = onnx.load(tmp_path / "one.onnx")
+    graph = onnx.shape_inference.infer_shapes(model).graph
     shapes = {one.name: one.type.tensor_type.shape.dim for one in graph.value_info}
     products = [node for node in graph.node if node.op_type == "MatMul"]
     weights = {one.name for one in graph.initializer}
     lasts = [shapes[one.output[0]] for one in products if {*one.input} & weights][-2:]
     assert [last[1].dim_value for last in lasts] == [1, 1]
-
-
-@pytest.mark.parametrize("mode", ["cls", "lasttoken"])
-def test_vectors_are_those_of_all_rows(
-    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Short and long texts in one batch, and an empty one."""
-    (tmp_path / "model").mkdir()
-    source, steps = write_drawn(tmp_path / "model", "qwen3"), [{"step": "pool", "mode": mode}]
-    bake(source, tmp_path / "one.onnx", name="my-model", steps=steps)
-    monkeypatch.setattr(build, "compute_pooled_rows", lambda _model: None)
-    bake(source, tmp_path / "all.onnx", name="my-model", steps=steps)
-    one, every = Embedder(tmp_path / "one.onnx"), Embedder(tmp_path / "all.onnx")
-    np.testing.assert_allclose(one.embed(TEXTS), every.embed(TEXTS), rtol=0, atol=2e-6)
+    fed = {
+        "input_ids": np.array([[3, 4, 5, 6], [7, 8, 0, 0]]),
+        "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 0, 0]]),
+    }
+    (one,) = ort.InferenceSession(model.SerializeToString()).run(None, fed)
+    compute_all_rows(model)
+    (choice,) = (node for node in model.graph.node if node.op_type == "GatherND")
+    model.graph.output.append(onnx.ValueInfoProto(name=choice.input[0]))
+    every, tokens = ort.InferenceSession(model.SerializeToString()).run(None, fed)
+    np.testing.assert_allclose(one, every, rtol=0, atol=2e-6)
+    assert tokens.shape[:2] == (2, 4)
 
 
 def test_modes_side_by_side_take_what_they_need(tmp_path: Path) -> None:
     """A mean beside the first token needs all rows."""
-    (tmp_path / "model").mkdir()
     source = write_drawn(tmp_path / "model", "bert")
     steps = [{"step": "pool", "mode": ["cls", "mean"]}]
     bake(source, tmp_path / "both.onnx", name="my-model", steps=steps)
-    graph = onnx.load(tmp_path / "both.onnx").graph
-    (first,) = [
-        node
-        for node in graph.node
-        if node.op_type == "GatherElements" and "LayerNorm" in node.input[0]
-    ]
-    assert "layer.1" in first.input[0]
+    nodes = onnx.load(tmp_path / "both.onnx").graph.node
+    gathers = [node.input[0] for node in nodes if node.op_type == "GatherElements"]
+    (first,) = [name for name in gathers if "LayerNorm" in name]
+    assert "layer.1" in first

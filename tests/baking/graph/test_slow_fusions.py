@@ -17,8 +17,8 @@ LAYER = """
 <ir_version: 8, opset_import: ["": 18]>
 layer (float[batch, sequence, 8] x, float[batch, sequence, 8] y) => (float[batch, sequence, 8] z)
 <float[8] ones = {1, 1, 1, 1, 1, 1, 1, 1}, float[8] bias = {1, 2, 3, 4, 5, 6, 7, 8},
- float root = {1.4142135}, float one = {1.0}, float half = {0.5}, float two = {2.0},
- float epsilon = {1e-6}>
+ float[8] bias2 = {8, 7, 6, 5, 4, 3, 2, 1}, float root = {1.4142135}, float one = {1.0},
+ float half = {0.5}, float two = {2.0}, int64[1] last = {-1}, float epsilon = {1e-6}>
 {
   sum = Add(x, y)
   normed = LayerNormalization <axis = -1> (sum, ones, bias)
@@ -43,9 +43,7 @@ layer (float[batch, sequence, 8] x, float[batch, sequence, 8] y) => (float[batch
 
 
 def layer() -> ir.Model:
-    text = LAYER.replace("float root", "float[8] bias2 = {8, 7, 6, 5, 4, 3, 2, 1}, float root")
-    text = text.replace("float epsilon", "int64[1] last = {-1}, float epsilon")
-    return ir.from_proto(onnx.parser.parse_model(text))
+    return ir.from_proto(onnx.parser.parse_model(LAYER))
 
 
 def run(model: ir.Model, folder: Path) -> tuple[Counter[str], NDArray[Any]]:
@@ -81,7 +79,4 @@ def test_other_sums_stay(tmp_path: Path) -> None:
     avoid_slow_fusions(model)
     kinds = Counter(node.op_type for node in model.graph)
     assert (kinds["Sum"], kinds["Add"]) == (2, 4)
-    bias = model.graph.initializers["bias"].const_value
-    assert bias is not None
-    assert bias.shape.numpy() == (8,)
     run(model, tmp_path)

@@ -1,6 +1,4 @@
-"""Weights stored narrow are the same numbers."""
-
-from __future__ import annotations
+"""Weights stored narrow are the same numbers, and narrow graphs are computed in 32 bits."""
 
 from pathlib import Path
 from typing import Any
@@ -8,11 +6,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnxscript import GraphBuilder, ir
 
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.bake import bake
+from polybake.baking.graph.float32 import widen
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize
 from polybake.baking.layers.network import new_model
@@ -20,7 +20,6 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 from polybake.runtime.session import open_session
 
 WIDE = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
@@ -40,7 +39,7 @@ def baked(folder: Path, weights: dict[str, Any]) -> tuple[Path, np.ndarray[Any, 
     return out, np.concatenate([decode_vectors(case.embeddings) for case in cases])
 
 
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", EXTREMES)
 def test_a_narrow_checkpoint_gives_the_same_vectors_in_half_the_bytes(
     tmp_path: Path, dtype: Any
 ) -> None:
@@ -55,15 +54,6 @@ def test_a_narrow_checkpoint_gives_the_same_vectors_in_half_the_bytes(
     assert vectors.tobytes() == expected.tobytes()
     # Values that 16 bits hold exactly are stored so, whatever type they came in.
     assert same.stat().st_size == pytest.approx(found.stat().st_size, abs=2000)
-
-
-def test_a_wide_checkpoint_stays_as_it_is(tmp_path: Path) -> None:
-    out, _ = baked(tmp_path, bert_weights(WIDE))
-    graph = onnx.load(out).graph
-    assert {one.data_type for one in graph.initializer} <= {
-        onnx.TensorProto.FLOAT,
-        onnx.TensorProto.INT64,
-    }
 
 
 def model_of(array: np.ndarray[Any, Any]) -> ir.Model:
@@ -126,14 +116,6 @@ def test_float16_rounds_what_is_wide(tmp_path: Path) -> None:
         assert path.stat().st_size < array.nbytes * 0.7
 
 
-def test_a_weight_beyond_float16_is_refused_by_name() -> None:
-    array = np.ones((40, 64), np.float32) * np.float32(1.1)
-    array[3, 5] = -70000.5
-    message = r'weight table holds 70000\.5, and float16 at most 65504; set storage = "checkpoint"'
-    with pytest.raises(InputError, match=message):
-        store_narrow(model_of(array), "float16")
-
-
 def test_a_token_table_alone_is_rounded(tmp_path: Path) -> None:
     """A table of other rows stays, and so does what no node looks rows up in."""
     array = np.random.default_rng(1).normal(size=(40, 64)).astype(np.float32)
@@ -153,3 +135,53 @@ def test_a_token_table_alone_is_rounded(tmp_path: Path) -> None:
     serialize(model).write(tmp_path / "m.onnx")
     rows = open_session(tmp_path / "m.onnx", threads=1).run(["rows"], {"ids": np.arange(40)})[0]
     np.testing.assert_array_equal(rows, array.astype(np.float16).astype(np.float32))
+
+
+NARROW = {"float16": 10, "bfloat16": 16}
+
+GRAPH = """
+<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+g (float[N, 3] x) => ({name}[N, 3] y) <{name} c, {name} w> {{
+    n = Cast <to = {number}> (x)
+    a = Mul (n, w)
+    zero = Constant <value = float {{0.0}}> ()
+    total = ReduceSum <keepdims = 0> (x)
+    positive = Greater (total, zero)
+    b = If (positive) <
+        then_branch = then () => ({name}[N, 3] t) {{ t = own.twice (a) }},
+        else_branch = other () => ({name}[N, 3] e) {{ e = Neg (a) }}
+    >
+    y = Add (b, b)
+}}
+<domain: "own", opset_import: ["" : 18]>
+twice (v) => (r) {{ f = Cast <to = 1> (v)  d = Add (f, f)  r = Cast <to = {number}> (d) }}
+"""
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_nothing_of_a_narrow_graph_is_rounded(name: str) -> None:
+    """Types, casts and weights are float32 everywhere, and the weights keep their numbers."""
+    model = onnx.parser.parse_model(GRAPH.format(name=name, number=NARROW[name]))
+    weight = np.array([1.5, 0.1, -3.0], np.float32)
+    narrow = weight.astype(onnx.helper.tensor_dtype_to_np_dtype(NARROW[name]))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(narrow, "w"))
+    del model.graph.value_info[:]
+    widen(model)
+    onnx.checker.check_model(model, full_check=True)
+    session = open_session(model.SerializeToString())
+    x = np.array([[0.1, 0.2, 0.7], [1.1, -0.3, 2.3]], np.float32)
+    for fed, factor in ((x, 4), (-x, -2)):
+        (found,) = session.run(None, {"x": fed})
+        assert found.dtype == np.float32
+        expected = factor * fed.astype(np.float64) * narrow.astype(np.float64)
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_constants_of_nodes_are_weights() -> None:
+    constant = onnx.numpy_helper.from_array(np.array([0.1], np.float16))
+    node = onnx.helper.make_node("Constant", [], ["c"], value=constant)
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [], []))
+    widen(model)
+    assert onnx.numpy_helper.to_array(node.attribute[0].t).dtype == np.float16
+    widened = onnx.numpy_helper.to_array(model.graph.node[0].attribute[0].t)
+    np.testing.assert_array_equal(widened, np.array([0.1], np.float16).astype(np.float32))

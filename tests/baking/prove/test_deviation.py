@@ -1,9 +1,14 @@
-"""Vectors compared with other vectors of the same texts."""
+"""Vectors compared with other vectors of the same texts, and float16 as a GPU rounds it."""
 
 import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
 import pytest
+from onnxscript import ir
 
 from polybake.baking.prove.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.baking.prove.lowered import round_at_each_node
 from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
 from polybake.base.modelfile.manifest import Deviation
 from polybake.errors import CheckFailed
@@ -65,3 +70,33 @@ def test_float16_vectors_of_another_direction_are_refused(cosine: float) -> None
     check_close(Deviation(max_abs=1e-3, mean_cosine=0.999, min_cosine=0.99))
     with pytest.raises(CheckFailed, match=r'expected 0\.99 at least.*set precision = "float32"'):
         check_close(Deviation(max_abs=1, mean_cosine=0.999, min_cosine=cosine))
+
+
+TEXT = """
+    <ir_version: 8, opset_import: ["" : 18]>
+    network (float16[4] x) => (float16[4] y) <float16[4] a> {
+        a = Mul (x, x)
+        y = Sub (a, x)
+    }
+"""
+
+
+def run(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    found: np.ndarray = ort.InferenceSession(model.SerializeToString(), options).run(None, {"x": x})
+    return found[0]
+
+
+def test_each_result_is_rounded() -> None:
+    """A product loses digits before something is taken away from it, and may overflow."""
+    x = np.array([1.001, 1.1, 33.3, 300], np.float16)
+    model = ir.from_proto(onnx.parser.parse_model(TEXT))
+    for node in model.graph:
+        node.outputs[0].dtype = ir.DataType.FLOAT16
+    round_at_each_node(model.graph)
+    with np.errstate(over="ignore"):
+        product = (x.astype(np.float32) ** 2).astype(np.float16)
+        expected = (product.astype(np.float32) - x.astype(np.float32)).astype(np.float16)
+    np.testing.assert_array_equal(run(ir.to_proto(model), x), expected)
+    assert np.isinf(expected[3])

@@ -1,7 +1,5 @@
 """Attention is one operator, with the same result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -12,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import DRAWN, write_drawn
+from models.folders.drawn import write_drawn
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.attention import fuse_attention
 from polybake.baking.sources import open_source
+from support.samples.drawn_kinds import EVERY
 
 #: Two heads of two elements.
 LAYER = """
@@ -42,7 +41,6 @@ layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
 """
 
 SCORES = "scores = Div(product, two) sum = Add(scores, bias)"
-
 
 #: A branch of a graph that has attention by head.
 BRANCH = """
@@ -90,62 +88,45 @@ def kinds(model: ir.Model) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("line", "other", "transposed"),
     [
-        SCORES,
-        "scores = Mul(product, most) sum = Add(scores, bias)",
-        "sum = Add(product, bias)",
+        (SCORES, SCORES, 0),
+        (SCORES, "scores = Mul(product, most) sum = Add(scores, bias)", 0),
+        (SCORES, "sum = Add(product, bias)", 0),
+        ("y = Reshape(back, merged)", "z = Identity(back) y = Reshape(z, merged)", 4),
+        ("c = Reshape(x, split)", "n = Neg(split) pos = Neg(n) c = Reshape(x, pos)", 4),
     ],
 )
-def test_scores_of_any_scale(other: str) -> None:
-    """They are divided or multiplied by a number, or neither."""
-    before, model = layer(SCORES, other), layer(SCORES, other)
-    fuse_attention(model)
-    assert kinds(model)["Attention"] == 1
-    np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
-
-
-def test_nothing_is_laid_out_by_head() -> None:
-    """The operator splits rows into heads by itself, and all have their bias."""
-    model = layer()
-    fuse_attention(model)
-    found = kinds(model)
-    assert found == {"Shape": 1, "Concat": 1, "Expand": 1, "Attention": 1}
-    (attention,) = (node for node in model.graph if node.op_type == "Attention")
-    heads = [attention.attributes.get_int(f"{name}_num_heads") for name in ("q", "kv")]
-    assert (heads, model.opset_imports[""]) == ([2, 2], 23)
-
-
-@pytest.mark.parametrize(
-    ("line", "other"),
-    [
-        ("y = Reshape(back, merged)", "z = Identity(back) y = Reshape(z, merged)"),
-        ("c = Reshape(x, split)", "other = Neg(split) pos = Neg(other) c = Reshape(x, pos)"),
-    ],
-)
-def test_rows_that_are_laid_out_otherwise(line: str, other: str) -> None:
-    """It takes heads as they are."""
+def test_attention_is_one_operator(line: str, other: str, transposed: int) -> None:
+    """Scores have any scale; rows that are not laid out by head alone keep their transposes."""
     before, model = layer(line, other), layer(line, other)
     fuse_attention(model)
-    assert (kinds(model)["Attention"], kinds(model)["Transpose"]) == (1, 4)
+    assert (kinds(model)["Attention"], kinds(model)["Transpose"]) == (1, transposed)
+    (attention,) = (node for node in model.graph if node.op_type == "Attention")
+    if not transposed:
+        heads = [attention.attributes.get_int(f"{name}_num_heads") for name in ("q", "kv")]
+        assert heads == [2, 2]
+    assert model.opset_imports[""] == 23
     np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("line", "other"),
+    ("line", "other", "opset"),
     [
-        (SCORES, "scores = Mul(product, each) sum = Add(scores, bias)"),
-        (SCORES, "scores = Neg(product) sum = Add(scores, bias)"),
-        ("axis = -1", "axis = 1"),
-        ("=> (float[batch, sequence, 4] y)", "=> (float[batch, sequence, 4] y, float[] weights)"),
+        (SCORES, "scores = Mul(product, each) sum = Add(scores, bias)", 18),
+        (SCORES, "scores = Neg(product) sum = Add(scores, bias)", 18),
+        ("axis = -1", "axis = 1", 18),
+        ("sequence, 4] y)", "sequence, 4] y, float[] weights)", 18),
+        ("axis = -1", "axis = 3", 11),
     ],
+    ids=["a scale a head", "negative", "heads compete", "weights are seen", "another Softmax"],
 )
-def test_what_is_no_attention_stays(line: str, other: str) -> None:
-    """Each head has a scale, something else is done, heads compete, or weights are an output."""
+def test_what_is_no_attention_stays(line: str, other: str, opset: int) -> None:
     model = layer(line, other)
+    model.opset_imports[""] = opset
     fuse_attention(model)
-    assert "Attention" not in kinds(model)
-    assert model.opset_imports[""] == 18
+    assert (kinds(model)["Softmax"], kinds(model)["Attention"]) == (1, 0)
+    assert model.opset_imports[""] == opset
 
 
 def test_attention_in_a_branch() -> None:
@@ -158,7 +139,7 @@ def test_attention_in_a_branch() -> None:
     np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", DRAWN)
+@pytest.mark.parametrize("kind", EVERY)
 def test_every_architecture(kind: str, tmp_path: Path) -> None:
     """All of its attention is such an operator; texts are padded, and one is a token alone."""
     graph = open_source(write_drawn(tmp_path / "model", kind)).encoder.place()
@@ -181,11 +162,3 @@ def token_embeddings(model: ir.Model, folder: Path) -> NDArray[np.float32]:
     fed = {"attention_mask": mask, "input_ids": np.random.default_rng(0).integers(3, 30, (3, 20))}
     (found,) = session.run(None, fed)
     return np.asarray(found)[mask == 1]
-
-
-def test_older_operators_stay() -> None:
-    """A graph that the opset gives another meaning keeps its opset and its nodes."""
-    model = layer("axis = -1", "axis = 3")
-    model.opset_imports[""] = 11
-    fuse_attention(model)
-    assert (model.opset_imports[""], kinds(model)["Softmax"]) == (11, 1)

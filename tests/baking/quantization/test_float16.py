@@ -1,10 +1,6 @@
 """Whole models in float16."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -13,10 +9,10 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
+from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import bake
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.quantization.largest import largest_values
 from polybake.baking.quantization.narrow_nodes import NarrowNodes
@@ -26,29 +22,16 @@ from polybake.base.modelfile.compare import compare_vectors
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Tolerance, decode_slack, decode_vectors
 from polybake.base.modelfile.slack import Slack
-from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
+from support.samples.drawn_kinds import EVERY
 
 pytestmark = pytest.mark.slow
 
+#: Operators whose results are float32.
+WIDE = ("Softmax", "LayerNormalization", "ReduceMean", "Sqrt", "Cos", "Sin", "Sum")
 FLOAT, FLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16
 NARROW, EXACT = Lowering(precision="float16"), Lowering()
-
-
-def baked(
-    folder: Path,
-    kind: str,
-    lowering: Lowering = NARROW,
-    weights: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> BakeReport:
-    return bake_drawn(folder, kind, lowering, weights, **options)
-
-
-def texts(count: int = 30) -> list[str]:
-    random = np.random.default_rng(1)
-    return [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, count)]
 
 
 def types(path: Path) -> dict[str, set[tuple[str, int]]]:
@@ -64,47 +47,22 @@ def types(path: Path) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-@pytest.fixture(scope="module", params=DRAWN)
-def both(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[BakeReport, BakeReport]:
-    """A model of each kind, in float16 and in float32."""
-    folder = tmp_path_factory.mktemp("a model")
-    return baked(folder, request.param), baked(folder / "exact", request.param, EXACT)
-
-
-def test_products_are_narrow_and_the_rest_is_not(both: tuple[BakeReport, BakeReport]) -> None:
+@pytest.mark.parametrize("kind", EVERY)
+def test_products_are_narrow_and_the_rest_is_not(lowered: Lowered, kind: str) -> None:
     """Norms, softmax, rotary turns, residual sums and all steps are float32."""
-    report, _ = both
+    report = lowered(kind, "float16")
     found = types(report.path)
     assert {type_ for name, type_ in found["encoder"] if name == "MatMul"} == {FLOAT16}
-    for name, type_ in found["encoder"]:
-        if name in ("Softmax", "LayerNormalization", "ReduceMean", "Sqrt", "Cos", "Sin", "Sum"):
-            assert type_ == FLOAT, name
+    wide = {type_ for name, type_ in found["encoder"] if name in WIDE}
+    assert wide == {FLOAT}
     assert not {name for name, type_ in found["steps"] if type_ == FLOAT16}
-    model = onnx.load(report.path)
-    assert [one.type.tensor_type.elem_type for one in model.graph.output] == [FLOAT]
-    large = [one for one in model.graph.initializer if np.prod(one.dims) >= 1 << 14]
-    assert large
-    assert {one.data_type for one in large} == {FLOAT16}
-    manifest = report.manifest
-    assert (manifest.precision, manifest.storage) == ("float16", "float16")
-    assert manifest.deviation is not None
-    assert manifest.deviation.min_cosine > 0.9999
-    assert 1e-6 < manifest.deviation.max_abs < 1e-2
-
-
-def test_a_texts_vector_is_its_own(both: tuple[BakeReport, BakeReport]) -> None:
-    """A vector is the same alone, in a batch and padded, within the tolerance, and near float32."""
-    embedder = Embedder(both[0].path)
-    rows = embedder.runner.ids(texts())
-    together = embedder.runner.vectors(rows, length=90)
-    alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
-    tolerance = embedder.head.fixture.tolerances["cpu"]
-    assert compare_vectors(alone, together, tolerance) is None
-    exact = Embedder(both[1].path).embed(texts())
-    assert compare_vectors(exact, together, tolerance) is None
-    assert np.abs(exact - together).max() > 1e-6
+    graph = onnx.load(report.path).graph
+    assert [one.type.tensor_type.elem_type for one in graph.output] == [FLOAT]
+    large = {one.data_type for one in graph.initializer if np.prod(one.dims) >= 1 << 14}
+    assert large == {FLOAT16}
+    assert report.manifest.storage == "float16"
+    assert report.manifest.deviation is not None
+    assert 1e-6 < report.manifest.deviation.max_abs < 1e-2
 
 
 def rounded_at_each_node(path: Path) -> ort.InferenceSession:
@@ -122,19 +80,25 @@ def rounded_at_each_node(path: Path) -> ort.InferenceSession:
     return ort.InferenceSession(ir.to_proto(model).SerializeToString(), options)
 
 
-def test_there_is_room_for_rounding_at_every_node(both: tuple[BakeReport, BakeReport]) -> None:
+@pytest.mark.parametrize("kind", EVERY)
+def test_there_is_room_for_rounding_at_every_node(
+    lowered: Lowered, texts: list[str], kind: str
+) -> None:
     """A runtime on a CPU keeps numbers wide between nodes; a GPU, which does not, passes."""
-    narrow = Embedder(both[0].path)
-    session = rounded_at_each_node(both[1].path)
-    tolerance = narrow.head.fixture.tolerances["cuda"]
-    for text in texts():
+    narrow, exact = (Embedder(lowered(kind, one).path) for one in ("float16", "float32"))
+    found, expected = narrow.embed(texts), exact.embed(texts)
+    assert compare_vectors(expected, found, narrow.head.fixture.tolerances["cpu"]) is None
+    assert np.abs(found - expected).max() > 1e-6
+    session = rounded_at_each_node(exact.path)
+    for text, vector in zip(texts, found, strict=True):
         (row,) = narrow.runner.ids([text])
         fed = feeds(narrow.head.manifest.contract, [row])
-        (found,) = session.run(["sentence_embedding"], fed)
-        assert compare_vectors(narrow.runner.vectors([row]), found, tolerance) is None
+        (rounded,) = session.run(["sentence_embedding"], fed)
+        tolerance = narrow.head.fixture.tolerances["cuda"]
+        assert compare_vectors(vector[np.newaxis], rounded, tolerance) is None
 
 
-def test_sums_may_leave_float16s_range(tmp_path: Path) -> None:
+def test_sums_may_leave_float16s_range(texts: list[str], tmp_path: Path) -> None:
     """Residual sums and the squares of norms are float32, because T5's leave float16's range."""
     weights = drawn_weights("t5")
     changes = {"shared.weight": weights["shared.weight"]}
@@ -143,8 +107,8 @@ def test_sums_may_leave_float16s_range(tmp_path: Path) -> None:
         name = f"encoder.block.{block}.layer.1.DenseReluDense.wo.weight"
         changes[name] = weights[name]
         changes[name][0] = 300  # of what is at least 0
-    report = baked(tmp_path, "t5", weights=changes)
-    exact = baked(tmp_path / "exact", "t5", EXACT, changes)
+    report = bake_drawn(tmp_path, "t5", NARROW, changes)
+    exact = bake_drawn(tmp_path / "exact", "t5", EXACT, changes)
     model = ir.load(exact.path)
     contract = exact.manifest.contract
     sums = [
@@ -154,40 +118,17 @@ def test_sums_may_leave_float16s_range(tmp_path: Path) -> None:
         and node.metadata_props["namespace"].endswith("layer.1: FeedForwardBlock")
     ]
     assert len(sums) == 2
-    ids = Embedder(exact.path).runner.ids(texts(3))
+    ids = Embedder(exact.path).runner.ids(texts[:3])
     assert max(largest_values(model, sums, contract, ids, tmp_path)) > 65504
     assert report.manifest.deviation is not None
     assert report.manifest.deviation.min_cosine > 0.9999
 
 
-def test_a_product_beyond_the_range_is_named(tmp_path: Path) -> None:
-    weights = drawn_weights("bert")
-    name = "encoder.layer.1.intermediate.dense.weight"
-    with pytest.raises(
-        InputError,
-        match=r"node \S*layer\.1/intermediate/dense/MatMul\S* \(MatMul\)"
-        r" gives [0-9.e+]+ for a golden text, and float16 holds at most 65504; set",
-    ):
-        baked(tmp_path, "bert", weights={name: weights[name] * 50000})
-    weights[name][3, 4] = 7e4
-    norm = "encoder.layer.1.attention.output.LayerNorm"
-    for part in ("weight", "bias"):  # so that nothing is multiplied by it
-        weights[f"{norm}.{part}"][4] = 0
-    with pytest.raises(InputError, match=rf"weight {name} holds 70000"):
-        baked(tmp_path, "bert", weights=weights)
-    assert not (tmp_path / "float16.onnx").exists()
-
-
-def test_it_is_the_same_file_at_each_bake(tmp_path: Path) -> None:
-    one, other = (baked(tmp_path / name, "bert").path.read_bytes() for name in ("a", "b"))
-    assert one == other
-
-
-def test_what_is_exposed_stays_float32(tmp_path: Path) -> None:
+def test_what_is_exposed_stays_float32(lowered: Lowered, tmp_path: Path) -> None:
     """An output has the type that it has in the exact graph."""
-    exact = onnx.load(baked(tmp_path / "exact", "bert", EXACT).path)
+    exact = onnx.load(lowered("bert", "float32").path)
     products = [node.output[0] for node in exact.graph.node if node.op_type == "MatMul"]
-    report = baked(tmp_path, "bert", expose=products[:1])
+    report = bake_drawn(tmp_path, "bert", NARROW, expose=products[:1])
     outputs = onnx.load(report.path).graph.output
     assert [one.name for one in outputs][1:] == products[:1]
     assert {one.type.tensor_type.elem_type for one in outputs} == {FLOAT}
@@ -195,7 +136,7 @@ def test_what_is_exposed_stays_float32(tmp_path: Path) -> None:
 
 
 def test_encoders_of_routes_are_narrow_within_their_branches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every branch gives float32, whichever is taken."""
     monkeypatch.setattr("polybake.baking.quantization.products._SMALLEST", 1)
@@ -211,15 +152,14 @@ def test_encoders_of_routes_are_narrow_within_their_branches(
         assert kinds.count("Cast") > kinds.count("Softmax") > 0
     narrow, exact = map(Embedder, paths)
     for prompt in ("query", "document"):
-        found, expected = (one.embed(texts(5), prompt=prompt) for one in (narrow, exact))
-        assert (
-            compare_vectors(expected, found, Tolerance(max_abs=5e-2, one_minus_cosine=1e-3)) is None
-        )
+        found, expected = (one.embed(texts[:5], prompt=prompt) for one in (narrow, exact))
+        tolerance = Tolerance(max_abs=5e-2, one_minus_cosine=1e-3)
+        assert compare_vectors(expected, found, tolerance) is None
         assert np.abs(found - expected).max() > 1e-6
 
 
 @pytest.mark.parametrize("opset", [14, 21])
-def test_exports_of_other_tools(opset: int, tmp_path: Path) -> None:
+def test_exports_of_other_tools(opset: int, texts: list[str], tmp_path: Path) -> None:
     """Graphs of other exporters, whose constants are nodes, are narrowed too."""
     folder = tmp_path / "onnx"
     folder.mkdir()
@@ -247,15 +187,13 @@ def test_exports_of_other_tools(opset: int, tmp_path: Path) -> None:
     source = open_source(folder / "model.onnx")
     steps = resolve(STEPS[:1], base=tmp_path, source=source)
     report = bake(source, steps, tmp_path / "out.onnx", name="tiny", lowering=NARROW)
-    assert {("MatMul", FLOAT16), ("Mul", FLOAT16), ("Tanh", FLOAT16), ("Add", FLOAT)} <= types(
-        report.path
-    )["encoder"]
+    expected = {("MatMul", FLOAT16), ("Mul", FLOAT16), ("Tanh", FLOAT16), ("Add", FLOAT)}
+    assert expected <= types(report.path)["encoder"]
     embedder = Embedder(report.path)
-    for text in texts(5):
+    for text in texts[:5]:
         (ids,) = embedder.runner.ids([text])
-        expected = formula(table, weight, list(ids))
-        assert np.abs(embedder.embed([text])[0] - expected).max() < 1e-3
-        assert np.abs(embedder.embed([text])[0] - expected).max() > 0
+        moved = np.abs(embedder.embed([text])[0] - formula(table, weight, list(ids))).max()
+        assert 0 < moved < 1e-3
 
 
 def formula(table: np.ndarray, weight: np.ndarray, ids: list[int]) -> np.ndarray:

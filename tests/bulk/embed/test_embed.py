@@ -1,9 +1,9 @@
 """A corpus becomes a file of vectors."""
 
-from __future__ import annotations
-
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from polybake.errors import CheckFailed, InputError
 from polybake.runtime.processors import processors
 from polybake.runtime.prompt import Prompt
 from polybake.runtime.runner import Runner
+
+pytest.importorskip("pyarrow")
 
 TEXTS = [letter * count for count in range(1, 9) for letter in ("a", "b c ", "", "d, e.")]
 
@@ -58,11 +60,8 @@ def test_each_row_gets_its_vector(every_feed: Path, texts: Path) -> None:
     assert record["model"]["name"] == "every-feed"
     assert len(record["model"]["fingerprint"]) == 64
     assert record["texts"]["rows"] == len(TEXTS)
-    assert {path.name for path in texts.parent.iterdir()} == {
-        "texts.txt",
-        "out.npy",
-        "out.npy.json",
-    }
+    names = {path.name for path in texts.parent.iterdir()}
+    assert names == {"texts.txt", "out.npy", "out.npy.json"}
 
 
 @pytest.mark.parametrize(
@@ -85,24 +84,18 @@ def test_the_prompt_counts(
     assert record["model"]["prompt"] == name
 
 
-def test_threads_change_no_bit(every_feed: Path, texts: Path) -> None:
-    """Files made with one thread and with all of them are equal, byte for byte."""
+def test_threads_change_no_bit(every_feed_int8: Path, texts: Path) -> None:
+    """Files made with one thread and with all are equal; an int8 model's vectors are int8."""
     for threads in (1, processors()):
-        run(every_feed, texts, f"{threads}.npy", machine=Machine(threads=threads))
-    one, all_of_them = (texts.with_name(f"{n}.npy").read_bytes() for n in (1, processors()))
-    assert one == all_of_them
-
-
-def test_integers_stay_integers(every_feed_int8: Path, texts: Path) -> None:
-    """Vectors of an int8 model are written as int8."""
-    run(every_feed_int8, texts, "out.npy")
-    assert np.load(texts.with_name("out.npy")).dtype == np.int8
+        run(every_feed_int8, texts, f"{threads}.npy", machine=Machine(threads=threads))
+    one, all_of_them = (texts.with_name(f"{n}.npy") for n in (1, processors()))
+    assert one.read_bytes() == all_of_them.read_bytes()
+    assert np.load(one).dtype == np.int8
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
 def test_no_rows_give_a_file_without_rows(every_feed: Path, tmp_path: Path, suffix: str) -> None:
     """An empty corpus gives an empty file of each format, and leaves no folder of parts."""
-    pytest.importorskip("pyarrow")
     (tmp_path / "texts.txt").touch()
     run(every_feed, tmp_path / "texts.txt", f"out{suffix}")
     assert (tmp_path / f"out{suffix}").exists()
@@ -115,7 +108,8 @@ class Stopped(Exception):
     """Ends a run."""
 
 
-def stop_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> list[int]:
+@contextmanager
+def stopped(runs: int) -> Iterator[list[int]]:
     """Let the model run for so many windows; the rows of those that ran."""
     ran: list[int] = []
     through = Runner.embed
@@ -126,22 +120,19 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> list[int]:
         ran.append(len(rows))
         return through(runner, rows, **more)
 
-    monkeypatch.setattr(Runner, "embed", counted)
-    return ran
+    with pytest.MonkeyPatch.context() as patch, suppress(Stopped):
+        patch.setattr(Runner, "embed", counted)
+        yield ran
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
 def test_the_same_call_goes_on(every_feed: Path, texts: Path, suffix: str) -> None:
     """A second call embeds only what is missing, and the file is the same, byte for byte."""
-    pytest.importorskip("pyarrow")
     run(every_feed, texts, f"whole{suffix}")
-    with pytest.MonkeyPatch.context() as patch:
-        stop_after(patch, 3)
-        with pytest.raises(Stopped):
-            run(every_feed, texts, f"out{suffix}")
+    with stopped(3):
+        run(every_feed, texts, f"out{suffix}")
     assert not texts.with_name(f"out{suffix}").exists()
-    with pytest.MonkeyPatch.context() as patch:
-        ran = stop_after(patch, 99)
+    with stopped(99) as ran:
         shown = run(every_feed, texts, f"out{suffix}")
     assert sum(ran) == len(TEXTS) - 15
     assert shown.startswith("going on after the 3 parts in ")
@@ -151,28 +142,22 @@ def test_the_same_call_goes_on(every_feed: Path, texts: Path, suffix: str) -> No
 
 def test_what_is_kept_is_told(every_feed: Path, texts: Path) -> None:
     """A run that ends early says where its parts are; a folder's name is not read as markup."""
-    with pytest.MonkeyPatch.context() as patch:
-        stop_after(patch, 2)
-        stream = io.StringIO()
-        with pytest.raises(Stopped):
-            run(every_feed, texts, "[bold].npy", console=Console(file=stream))
+    stream = io.StringIO()
+    with stopped(2):
+        run(every_feed, texts, "[bold].npy", console=Console(file=stream))
     assert f"2 parts are kept in {texts.parent}/[bold].npy.parts; the same" in stream.getvalue()
 
 
-def test_another_job_s_parts_are_refused(
+def test_another_jobs_parts_are_refused(
     every_feed: Path, every_feed_default: Path, texts: Path
 ) -> None:
     """Parts of another model, prompt or text are refused; --force begins anew."""
-    with pytest.MonkeyPatch.context() as patch:
-        stop_after(patch, 3)
-        with pytest.raises(Stopped):
-            run(every_feed, texts, "out.npy")
-    for model, prompt, fault in [
-        (every_feed_default, Prompt(), 'model.name was "every-feed", and is "every-feed-default"'),
-        (every_feed, Prompt("query"), 'model.prompt was null, and is "query"'),
-    ]:
-        with pytest.raises(InputError, match=fault):
-            run(model, texts, "out.npy", prompt)
+    with stopped(3):
+        run(every_feed, texts, "out.npy")
+    with pytest.raises(InputError, match=r'model\.name was "every-feed", and is "every-feed-def'):
+        run(every_feed_default, texts, "out.npy")
+    with pytest.raises(InputError, match=r'model\.prompt was null, and is "query"'):
+        run(every_feed, texts, "out.npy", Prompt("query"))
     texts.write_text("\n".join([*TEXTS, "one more"]), encoding="utf-8")
     with pytest.raises(InputError, match=r"texts\.sha256 was .* and is .*--force"):
         run(every_feed, texts, "out.npy")
@@ -181,7 +166,9 @@ def test_another_job_s_parts_are_refused(
 
 
 @pytest.mark.parametrize("lines", [3, 99])
-def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines: int) -> None:
+def test_a_file_that_changes_is_refused(
+    every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
     """Every row read has one row written, and reading a file that grows for ever ends."""
     texts, through = tmp_path / "texts.txt", TextSource.sha256
     texts.write_text("a\n" * 32)
@@ -191,14 +178,15 @@ def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines:
         texts.write_text("a\n" * lines)
         return digest
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TextSource, "sha256", changing)
-        with pytest.raises(InputError, match=r"had 32 rows and then \d+; give a file that nobody"):
-            run(every_feed, texts, "out.npy")
+    monkeypatch.setattr(TextSource, "sha256", changing)
+    with pytest.raises(InputError, match=r"had 32 rows and then \d+; give a file that nobody"):
+        run(every_feed, texts, "out.npy")
     assert not texts.with_name("out.npy").exists()
 
 
-def test_what_is_no_number_is_named(every_feed: Path, texts: Path) -> None:
+def test_what_is_no_number_is_named(
+    every_feed: Path, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """NaN is refused with its row, as a vector store would never find it again."""
 
     def damaged(_: Runner, rows: Any, **more: Any) -> Any:  # noqa: ARG001
@@ -206,10 +194,9 @@ def test_what_is_no_number_is_named(every_feed: Path, texts: Path) -> None:
         vectors[3, 2] = np.nan
         return vectors
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Runner, "embed", damaged)
-        with pytest.raises(CheckFailed, match="line 4: its embedding holds NaN or infinity; drop"):
-            run(every_feed, texts, "out.npy")
+    monkeypatch.setattr(Runner, "embed", damaged)
+    with pytest.raises(CheckFailed, match="line 4: its embedding holds NaN or infinity; drop"):
+        run(every_feed, texts, "out.npy")
     assert [path.name for path in texts.parent.iterdir()] == ["texts.txt"]
 
 

@@ -1,8 +1,8 @@
-"""The folder of parts outlives the process that made it."""
-
-from __future__ import annotations
+"""The folder of parts outlives the process that made it, wherever that is killed."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from polybake.base.texts.window import ObjectWindow
 from polybake.bulk.embed.parts import Parts
 from polybake.errors import InputError
+from support.bulk import killed
 
 JOB = {"model": {"name": "tiny", "fingerprint": "0a"}, "texts": {"sha256": "1b"}}
 WINDOWS = [ObjectWindow([text], [line]) for line, text in enumerate("abc", 1)]
@@ -31,19 +32,11 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out.npy"
 
 
-def test_the_folder_says_what_it_is(out: Path) -> None:
-    """job.json explains the folder to a person, and tells the next run what it belongs to."""
-    folder = out.with_name("out.npy.parts")
-    job = json.loads((folder / "job.json").read_text())
-    assert job["about"] == (
-        "parts of out.npy, which polybake embed is writing; the same command goes on with them"
-    )
-    assert job.items() >= JOB.items()
-    assert len([*folder.iterdir()]) == 3
-
-
 def test_the_same_job_goes_on(out: Path) -> None:
     """Existing parts are used; then the whole file takes the place of their folder."""
+    job = json.loads((out.with_name("out.npy.parts") / "job.json").read_text())
+    assert "the same command goes on with them" in job["about"]
+    assert job.items() >= JOB.items()
     parts = Parts(out)
     with parts.opened(JOB):
         there = [parts.has(number, window) for number, window in enumerate(WINDOWS)]
@@ -143,3 +136,19 @@ def test_two_processes_do_not_write_one_file(out: Path) -> None:
         Parts(out).opened(JOB),
     ):
         pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".npy", pytest.param(".parquet", marks=pytest.mark.weekly)])
+def test_killed_at_every_step(suffix: str, every_feed: Path, tmp_path: Path) -> None:
+    """The output is there as a whole or not at all, and the same command brings it about."""
+    pytest.importorskip("pyarrow")
+    (tmp_path / "texts.txt").write_text("\n".join(f"text {i}" for i in range(18)))
+    command = [sys.executable, killed.__file__, every_feed, tmp_path / "texts.txt", suffix]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    *deaths, last = done.stdout.splitlines()
+    assert len(deaths) > 30
+    assert deaths[0].endswith("not there")
+    assert deaths[-1].endswith(" there")
+    assert last.startswith("through")

@@ -1,6 +1,4 @@
-"""A corpus becomes arrays, and these become baked steps."""
-
-from __future__ import annotations
+"""A corpus becomes running sums, these arrays, and these baked steps."""
 
 import hashlib
 import json
@@ -27,6 +25,8 @@ from polybake.runtime.embedder import Embedder
 SIZE = 12
 POOL = {"step": "pool", "mode": "mean"}
 QUIET = Console(quiet=True)
+RANDOM = np.random.default_rng(3)
+X = (RANDOM.normal(size=(40, 6)) * [5, 4, 3, 2, 1, 0.5] + 9).astype(np.float32)
 
 #: Norms of about 1, as trained ones are: at 0.2 all texts have nearly the same embedding.
 WEIGHTS = {
@@ -67,32 +67,24 @@ def fit_there(folder: Path, corpus: Corpus, out: str, **wanted: Any) -> dict[str
 
 
 @pytest.mark.parametrize(
-    ("wanted", "step", "file"),
+    ("wanted", "step"),
     [
-        ({}, {"step": "subtract", "vector": "mean.npy"}, "mean.npy"),
-        (
-            {"whiten": 5},
-            {"step": "whiten", "mean": "mean.npy", "matrix": "matrix.npy"},
-            "matrix.npy",
-        ),
-        (
-            {"pca": 5},
-            {"step": "pca", "mean": "mean.npy", "components": "components.npy"},
-            "components.npy",
-        ),
+        ({}, {"step": "subtract", "vector": "mean.npy"}),
+        ({"whiten": 5}, {"step": "whiten", "mean": "mean.npy", "matrix": "matrix.npy"}),
+        ({"pca": 5}, {"step": "pca", "mean": "mean.npy", "components": "components.npy"}),
         (
             {"remove_components": 2},
             {"step": "remove_components", "mean": "mean.npy", "components": "top.npy"},
-            "top.npy",
         ),
     ],
 )
 def test_fitted_files_bake_as_they_are(
-    wanted: dict[str, int], step: dict[str, str], file: str, folder: Path, corpus: Corpus
+    wanted: dict[str, int], step: dict[str, str], folder: Path, corpus: Corpus
 ) -> None:
     """Fitted, added as a step and baked, they do to the corpus what they were fitted for."""
-    fit_there(folder, corpus, file, **wanted)
-    spec = {key: value if key == "step" else f"{file}/{value}" for key, value in step.items()}
+    out = f"for-{step['step']}"
+    fit_there(folder, corpus, out, **wanted)
+    spec = {key: value if key == "step" else f"{out}/{value}" for key, value in step.items()}
     baked = bake_with(folder, POOL, spec)
     x = embeddings(folder / "pooled.onnx", corpus)
     centred = x - x.mean(axis=0)
@@ -118,27 +110,14 @@ def test_record_says_what_the_arrays_came_from(folder: Path, corpus: Corpus) -> 
     out = folder / "record"
     fit_there(folder, corpus, "record", pca=3, whiten=4, remove_components=1, ranges=True)
     manifest = read_head(folder / "pooled.onnx").manifest
-    assert json.loads((out / "fit.json").read_text()) == {
-        "model": {
-            "name": "tiny",
-            "fingerprint": manifest.fingerprint,
-            "steps": ["pool(mode=mean)"],
-            "prompt": None,
-        },
-        "corpus": {
-            "file": "corpus.txt",
-            "sha256": hashlib.sha256(corpus.path.read_bytes()).hexdigest(),
-            "texts": 90,
-        },
-        "arrays": {
-            "mean.npy": [SIZE],
-            "ranges.npy": [2, SIZE],
-            "components.npy": [3, SIZE],
-            "matrix.npy": [SIZE, 4],
-            "top.npy": [1, SIZE],
-        },
-        "polybake": __version__,
-    }
+    record = json.loads((out / "fit.json").read_text())
+    assert record["model"]["fingerprint"] == manifest.fingerprint
+    assert record["corpus"]["sha256"] == hashlib.sha256(corpus.path.read_bytes()).hexdigest()
+    assert record["corpus"]["texts"] == 90
+    shapes = {name: list(np.load(out / name).shape) for name in record["arrays"]}
+    assert record["arrays"] == shapes
+    assert {"mean.npy", "ranges.npy", "components.npy", "matrix.npy", "top.npy"} == {*shapes}
+    assert record["polybake"] == __version__
     x = embeddings(folder / "pooled.onnx", corpus)
     np.testing.assert_array_equal(np.load(out / "ranges.npy"), [x.min(axis=0), x.max(axis=0)])
 
@@ -169,58 +148,47 @@ def test_same_input_gives_the_same_bytes(folder: Path, corpus: Corpus) -> None:
         ({"pca": 13}, "--pca 13: 90 texts of 12 elements give 1 to 12 components"),
         ({"whiten": 0}, "--whiten 0: 90 texts"),
         ({"remove_components": -1}, "--remove-components -1: 90 texts"),
+        ({}, "no text that has tokens"),
     ],
 )
 def test_names_impossible_counts(
-    wanted: dict[str, int], shown: str, folder: Path, corpus: Corpus
+    wanted: dict[str, int], shown: str, folder: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
-    """More components than there are, or none, is an error with the numbers; nothing is written."""
+    """More components than there are, or none, and no texts; nothing is written."""
+    (tmp_path / "empty.txt").write_text("\n\n")
+    given = corpus if wanted else Corpus(tmp_path / "empty.txt")
     with pytest.raises(InputError, match=shown):
-        fit_there(folder, corpus, "impossible", **wanted)
+        fit_there(folder, given, "impossible", **wanted)
     assert not (folder / "impossible").exists()
 
 
-def test_too_few_texts_are_named() -> None:
-    """Three texts span two directions."""
-    moments = Moments(SIZE)
-    moments.add(np.random.default_rng(1).normal(size=(3, SIZE)).astype(np.float32))
-    with pytest.raises(InputError, match="3 texts of 12 elements give 1 to 2 components"):
-        fitted(moments, Wanted(pca=3))
+ROW = np.random.default_rng(1).normal(size=(1, SIZE)).astype(np.float32)
+ONE_POINT = np.concatenate([ROW, ROW * np.float32(1 + 1e-7), ROW])
+SAME = "all 3 texts of the corpus have the same embedding"
+FLAT = np.float32([[1, 3], [2, 3], [5, 3]])
 
 
-@pytest.mark.parametrize("wanted", [{"ranges": True}, {"pca": 1}, {"remove_components": 1}])
-def test_texts_of_one_embedding_are_named(wanted: dict[str, int]) -> None:
-    """Nothing can be fitted to one point but its mean; directions would be those of rounding."""
-    moments = Moments(SIZE)
-    row = np.random.default_rng(1).normal(size=(1, SIZE)).astype(np.float32)
-    moments.add(np.concatenate([row, row * np.float32(1 + 1e-7), row]))
-    assert fitted(moments, Wanted())["mean.npy"] == pytest.approx(row[0], rel=1e-6)
-    with pytest.raises(InputError, match="all 3 texts of the corpus have the same embedding"):
+@pytest.mark.parametrize(
+    ("rows", "wanted", "shown"),
+    [
+        (RANDOM.normal(size=(3, SIZE)), {"pca": 3}, "3 texts of 12 elements give 1 to 2 comp"),
+        (ONE_POINT, {"ranges": True}, SAME),
+        (ONE_POINT, {"pca": 1}, SAME),
+        (ONE_POINT, {"remove_components": 1}, SAME),
+        (FLAT, {"whiten": 2}, "varies in 1 directions only; ask for at most 1"),
+        (np.float32([[1, np.nan], [2, 3]]), {}, "holds NaN or infinity"),
+    ],
+)
+def test_what_cannot_be_fitted_is_named(rows: np.ndarray, wanted: Any, shown: str) -> None:
+    """Three texts span two directions; one point has no direction but those of rounding."""
+    moments = Moments(rows.shape[1])
+    moments.add(rows.astype(np.float32))
+    with pytest.raises((InputError, CheckFailed), match=shown):
         fitted(moments, Wanted(**wanted))
-
-
-def test_no_whitening_of_what_does_not_vary() -> None:
-    """A direction without variance would be divided by zero."""
-    moments = Moments(2)
-    moments.add(np.float32([[1, 3], [2, 3], [5, 3]]))
-    with pytest.raises(InputError, match="varies in 1 directions only; ask for at most 1"):
-        fitted(moments, Wanted(whiten=2))
-    assert fitted(moments, Wanted(whiten=1)).keys() == {"mean.npy", "matrix.npy"}
-
-
-def test_an_empty_corpus_is_named(folder: Path, tmp_path: Path) -> None:
-    """A file of empty lines gives no mean."""
-    (tmp_path / "empty.txt").write_text("\n\n")
-    with pytest.raises(InputError, match="no text that has tokens"):
-        fit_there(folder, Corpus(tmp_path / "empty.txt"), "empty")
-
-
-def test_nan_is_no_mean() -> None:
-    """An embedding that is no number ends the fit."""
-    moments = Moments(2)
-    moments.add(np.float32([[1, np.nan], [2, 3]]))
-    with pytest.raises(CheckFailed, match="holds NaN or infinity"):
-        fitted(moments, Wanted())
+    if rows is ONE_POINT:
+        assert fitted(moments, Wanted())["mean.npy"] == pytest.approx(ROW[0], rel=1e-6)
+    if rows is FLAT:
+        assert fitted(moments, Wanted(whiten=1)).keys() == {"mean.npy", "matrix.npy"}
 
 
 def test_only_arrays_of_an_earlier_fit_are_removed(folder: Path, corpus: Corpus) -> None:
@@ -231,9 +199,32 @@ def test_only_arrays_of_an_earlier_fit_are_removed(folder: Path, corpus: Corpus)
     fit_there(folder, corpus, "own", pca=2)
     assert (out / "matrix.npy").read_bytes() == b"mine"
     fit_there(folder, corpus, "own", ranges=True)
-    assert {path.name for path in out.iterdir()} == {
-        "fit.json",
-        "matrix.npy",
-        "mean.npy",
-        "ranges.npy",
-    }
+    names = {path.name for path in out.iterdir()}
+    assert names == {"fit.json", "matrix.npy", "mean.npy", "ranges.npy"}
+
+
+@pytest.fixture
+def moments() -> Moments:
+    found = Moments(6)
+    for start in range(0, len(X), 7):
+        found.add(X[start : start + 7])
+    return found
+
+
+def test_principal_components(moments: Moments) -> None:
+    """Components are right singular vectors of the centred array, signed by the largest element."""
+    centred = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
+    _, singular, rows = np.linalg.svd(centred, full_matrices=False)
+    variances, components = moments.principal()
+    assert variances == pytest.approx(singular**2 / 39, abs=1e-9)
+    for found, expected in zip(components, rows, strict=True):
+        assert found == pytest.approx(expected * np.sign(found @ expected), abs=1e-7)
+        assert max(found) == max(abs(found))
+
+
+def test_a_large_mean_hides_no_variance() -> None:
+    """The covariance of vectors far from zero is still right to six digits."""
+    far = Moments(6)
+    far.add(X + np.float32(1000))
+    expected = np.cov((X + np.float32(1000)).astype(np.float64), rowvar=False)
+    assert far.covariance() == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -1,7 +1,5 @@
 """A local Ray cluster that tells nobody of itself."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from polybake.baking.encoders import ENCODERS
 from polybake.baking.layers.linear import Linear
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+
+#: The bake of a kind in a precision, as a fixture gives it.
+Lowered = Callable[[str, str], BakeReport]
 
 STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 

@@ -4,8 +4,6 @@ A process of its own, as it forks; of each death it says whether the output was 
 the same command then wrote, whether it is what a run without interruption writes.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Containers of the image that ``nox -s container`` builds."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

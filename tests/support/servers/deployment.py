@@ -1,7 +1,5 @@
 """The files of deploy/, and the words of serve's command line in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

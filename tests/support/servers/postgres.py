@@ -1,7 +1,5 @@
 """A PostgreSQL server with pgvector, from a Python package, in a folder of its own."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -3,8 +3,6 @@
 It has no ONNX Runtime backend, so a Python model of the same configuration stands in for that one.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,6 +1,4 @@
-"""ONNX Runtime's own format: the same vectors and metadata, mapped instead of read."""
-
-from __future__ import annotations
+"""ONNX Runtime's own format: the same vectors and metadata, judged by the golden cases."""
 
 from pathlib import Path
 
@@ -9,30 +7,21 @@ import onnxruntime as ort
 import pytest
 
 from polybake.base.modelfile.container import read_head
-from polybake.errors import InputError
+from polybake.base.modelfile.fixture import Case, decode_vectors
+from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 from polybake.shipping.export import ort_format
+from polybake.shipping.export.golden_cases import reproduced
 from polybake.shipping.export.ort_format import export_ort
-from support.processes.commandline import polybake
 
-
-def opened(path: Path) -> ort.InferenceSession:
-    """Open a file as a user does, with no option but the path."""
-    return ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "every_feed",
-        "every_feed_left",
-        "every_feed_int8",
-        "every_feed_bits",
-        "every_feed_beside",
-        "tiny_tag",
-    ],
+MODELS = (
+    *("every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits", "every_feed_beside"),
+    "tiny_tag",
 )
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_the_vectors_and_the_metadata_stay(
     model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -40,7 +29,9 @@ def test_the_vectors_and_the_metadata_stay(
     path = request.getfixturevalue(model)
     made = tmp_path / "model.ort"
     assert export_ort(path, made) <= 1e-5
-    session, head = opened(made), read_head(path)
+    # Opened as a user does, with no option but the path.
+    session = ort.InferenceSession(str(made), providers=["CPUExecutionProvider"])
+    head = read_head(path)
     contract = head.manifest.contract
     rows = head.fixture.cases[0].rows(contract.vocab_size)
     (found,) = session.run([contract.output.name], feeds(contract, rows, contract.default_prompt))
@@ -53,10 +44,10 @@ def test_the_vectors_and_the_metadata_stay(
 
 def test_what_runs_is_the_fused_graph(tmp_path: Path, tiny_rerank: Path) -> None:
     """The format is not optimised when it is opened, so the graph must be fused before."""
-    made = tmp_path / "model.ort"
-    export_ort(tiny_rerank, made)
-    assert b"LayerNormalization" in made.read_bytes()  # SkipLayerNormalization, of com.microsoft
-    assert b"com.microsoft" in made.read_bytes()
+    export_ort(tiny_rerank, tmp_path / "model.ort")
+    made = (tmp_path / "model.ort").read_bytes()
+    assert b"LayerNormalization" in made  # SkipLayerNormalization, of com.microsoft
+    assert b"com.microsoft" in made
 
 
 def test_another_suffix_is_refused(every_feed: Path, tmp_path: Path) -> None:
@@ -71,13 +62,31 @@ def test_nothing_is_written_where_the_vectors_differ(
     """A runtime that optimises wrongly is found out before a file is there."""
     right = ort_format._write
     monkeypatch.setattr(ort_format, "_write", lambda _, made: right(every_feed_left, made))
-    with pytest.raises(Exception, match="gives other vectors"):
+    with pytest.raises(CheckFailed, match="gives other vectors"):
         export_ort(every_feed, tmp_path / "model.ort")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_client_s_reader_says_what_it_is_not(every_feed: Path, tmp_path: Path) -> None:
-    """The head that clients read is ONNX's: a .ort is for other programs."""
+def test_a_head_that_clients_read_is_onnxs(every_feed: Path, tmp_path: Path) -> None:
+    """A .ort is for other programs."""
     export_ort(every_feed, tmp_path / "model.ort")
-    printed = polybake("check", "model.ort", cwd=tmp_path, code=2)
-    assert "model.ort: has no polybake.manifest; write the file with: polybake bake" in printed
+    with pytest.raises(InputError, match=r"model\.ort: has no polybake\.manifest; write the file"):
+        read_head(tmp_path / "model.ort")
+
+
+def test_the_largest_difference_of_all_cases_counts(every_feed: Path) -> None:
+    """Not that of the last one; one element beyond the tolerance fails by its case's name."""
+    head = read_head(every_feed)
+    last = head.fixture.cases[-1]
+
+    def near(case: Case) -> np.ndarray:
+        return decode_vectors(case.embeddings) + np.float32(0 if case is last else 4e-6)
+
+    def moved(case: Case) -> np.ndarray:
+        vectors = decode_vectors(case.embeddings)
+        vectors[-1, -1] += 1e-3 if case.id == "query" else 0
+        return vectors
+
+    assert 3e-6 < reproduced(head, near) < 5e-6
+    with pytest.raises(CheckFailed, match="case query gives other vectors: row 1, element 6"):
+        reproduced(head, moved)

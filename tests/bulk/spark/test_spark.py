@@ -1,4 +1,4 @@
-"""A frame has a vector for each row."""
+"""A frame has a vector for each row, and files become files of vectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +25,14 @@ from polybake.runtime.prompt import Prompt
 
 pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
 
-from polybake.spark import embed
+from polybake.spark import embed, embed_files
+from support.bulk import clusters
+from support.bulk.clusters import TEXTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.slow
-
-TEXTS = [letter * count for count in range(1, 11) for letter in ("a", "b c ", "", "d, e.")]
 
 EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
@@ -53,22 +54,21 @@ def test_each_row_has_its_vector(
     assert record["model"]["fingerprint"] == read_head(every_feed_default).manifest.fingerprint
 
 
-@pytest.mark.parametrize("precision", ["int8", "bits"])
-def test_integers_stay_integers(
-    spark: SparkSession, precision: str, request: pytest.FixtureRequest
+@pytest.mark.parametrize("model", ["every_feed_int8", "every_feed_bits", "every_feed_beside"])
+def test_integers_and_weights_beside_the_graph(
+    spark: SparkSession, model: str, request: pytest.FixtureRequest
 ) -> None:
-    """Integers keep their values, also those of uint8, a type that Spark lacks."""
-    model = request.getfixturevalue(f"every_feed_{precision}")
-    rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), model).collect()
-    assert [row.embedding for row in rows] == polybake.Embedder(model).embed(TEXTS).tolist()
+    """Integers keep their values, also those of uint8, a type that Spark lacks.
 
-
-def test_weights_beside_the_graph_are_sent(spark: SparkSession, every_feed_beside: Path) -> None:
-    """An executor finds both files in its folder."""
-    frame = spark.createDataFrame([(text,) for text in TEXTS], ["text"])
-    rows = embed(frame, every_feed_beside).collect()
-    expected = polybake.Embedder(every_feed_beside).embed(TEXTS)
-    assert np.array([row.embedding for row in rows]) == pytest.approx(expected, abs=1e-6)
+    An executor finds both files of a model in its folder.
+    """
+    path = request.getfixturevalue(model)
+    rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), path).collect()
+    found, expected = [row.embedding for row in rows], polybake.Embedder(path).embed(TEXTS)
+    if model == "every_feed_beside":
+        assert np.array(found) == pytest.approx(expected, abs=1e-6)
+    else:
+        assert found == expected.tolist()
 
 
 def test_a_wrong_frame_is_refused(spark: SparkSession, every_feed: Path) -> None:
@@ -153,3 +153,26 @@ def kill_an_executor(spark: SparkSession) -> None:
             os.kill(int(process.name), signal.SIGKILL)
             return
     raise AssertionError("no executor was at work")
+
+
+def test_what_a_killed_worker_began_another_ends(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    there = partial(embed_files, spark)
+    clusters.what_a_killed_worker_began_another_ends(there, every_feed, tmp_path)
+
+
+def test_an_error_of_one_file_is_no_error_of_the_others(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    there = partial(embed_files, spark)
+    clusters.an_error_of_one_file_is_no_error_of_the_others(there, every_feed, tmp_path)
+
+
+@pytest.mark.parametrize("code", clusters.programs("polybake.spark"))
+def test_a_program_of_the_page_runs(
+    code: str, spark: SparkSession, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each program runs in an existing session, as in a notebook, with its folder replaced."""
+    # Executors that start later need the file, too, so its folder stays for the session.
+    clusters.run(code, every_feed, tmp_path_factory.mktemp("page"), spark=spark)

@@ -1,7 +1,5 @@
 """Signatures of OpenSSF Model Signing, which its own command line takes and gives."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket
@@ -79,14 +77,6 @@ def test_a_changed_file_is_named(signed: tuple[Path, Path, Path]) -> None:
         check_signature(model, signature, public)
 
 
-def test_another_key_is_named(signed: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    """A key that did not sign proves nothing."""
-    model, signature, _ = signed
-    _, other = write_keys(tmp_path, "other")
-    with pytest.raises(CheckFailed, match=r"another key than .*other\.pub\.pem; ask the signer"):
-        check_signature(model, signature, other)
-
-
 def test_a_borrowed_hint_does_not_help(signed: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """A signature by another key is refused, even if it claims to be made by ours."""
     model, signature, public = signed
@@ -109,22 +99,33 @@ def test_a_damaged_signature_is_named(signed: tuple[Path, Path, Path], text: str
         check_signature(model, signature, public)
 
 
-def test_keys_that_cannot_be_used_are_named(
+@pytest.mark.parametrize(
+    ("private", "shown"),
+    [
+        ("key.pub.pem", r"key\.pub\.pem: is no private key that can be used"),
+        ("locked.pem", r"locked\.pem: is encrypted; give a private key"),
+        ("none.pem", r"none\.pem: cannot be read \(No such file"),
+    ],
+)
+def test_a_key_that_cannot_sign_is_named(
+    signed: tuple[Path, Path, Path], tmp_path: Path, private: str, shown: str
+) -> None:
+    """No signature is left behind."""
+    write_keys(tmp_path, "locked", password=b"secret")
+    with pytest.raises(InputError, match=shown):
+        sign(signed[0], tmp_path / private, tmp_path / "new.sig")
+    assert not (tmp_path / "new.sig").exists()
+
+
+def test_a_key_that_did_not_sign_proves_nothing(
     signed: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
-    """Keys of the wrong kind, encrypted and missing ones are named; no signature is left behind."""
-    model, signature, public = signed
-    locked, _ = write_keys(tmp_path, "locked", password=b"secret")
-    new = tmp_path / "new.sig"
-    with pytest.raises(InputError, match=r"key\.pub\.pem: is no private key that can be used"):
-        sign(model, public, new)
-    with pytest.raises(InputError, match=r"locked\.pem: is encrypted; give a private key"):
-        sign(model, locked, new)
-    with pytest.raises(InputError, match=r"none\.pem: cannot be read \(No such file"):
-        sign(model, tmp_path / "none.pem", new)
+    model, signature, _ = signed
+    _, other = write_keys(tmp_path, "other")
+    with pytest.raises(CheckFailed, match=r"another key than .*other\.pub\.pem; ask the signer"):
+        check_signature(model, signature, other)
     with pytest.raises(InputError, match=r"key\.pem: is no public key that can be used"):
         check_signature(model, signature, tmp_path / "key.pem")
-    assert not new.exists()
 
 
 def test_nobody_is_asked(every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

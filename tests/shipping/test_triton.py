@@ -1,13 +1,12 @@
 """A model repository that Triton's own schema takes, and that its own server runs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from google.protobuf.text_encoding import CUnescape
 
 from models.files.every_feed import PROMPTS
 from models.files.task_models import write_classifier
@@ -15,6 +14,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.shipping.export import triton as exporting
+from polybake.shipping.export.text_format import text_literal
 from polybake.shipping.export.triton import export_triton
 from support.servers.triton import triton
 
@@ -44,27 +44,31 @@ def parsed(config: Path) -> Any:
     return text_format.Parse(config.read_text("ascii"), schema.ModelConfig())
 
 
-def test_the_file_travels_unchanged(every_feed: Path, repository: Path) -> None:
-    """The model file is copied whole, and the tokenizer lies beside the step that reads it."""
-    assert sorted(path.name for path in repository.iterdir()) == [
-        "every-feed",
-        "every-feed_encoder",
-        "every-feed_tokenize",
-    ]
+def test_the_file_travels_unchanged(
+    every_feed: Path, every_feed_beside: Path, repository: Path, tmp_path: Path
+) -> None:
+    """With its weights, under the name that the graph has for them, and its tokenizer."""
+    names = {path.name for path in repository.iterdir()}
+    assert names == {"every-feed", "every-feed_encoder", "every-feed_tokenize"}
     graph = repository / "every-feed_encoder/1/model.onnx"
     assert graph.read_bytes() == every_feed.read_bytes()
     tokenizer = repository / "every-feed_tokenize/1/tokenizer.json"
     assert tokenizer.read_text() == read_head(every_feed).tokenizer
-
-
-def test_weights_travel_with_the_graph(every_feed_beside: Path, tmp_path: Path) -> None:
-    """They keep the name that the graph has for them, and are whole."""
     assert export_triton(every_feed_beside, tmp_path / "models") <= 1e-5
     (copied,) = (tmp_path / "models").rglob("*.weights")
-    assert copied.parent.name == "1"
-    assert [file.name for file in copied.parent.glob("*.onnx")] == ["model.onnx"]
+    assert (copied.parent / "model.onnx").exists()
     assert copied.name == "every-feed-beside.weights"
     assert copied.read_bytes() == every_feed_beside.with_suffix(".weights").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("plain", '"plain"'), ('a"b\\c\n', '"a\\042b\\134c\\012"'), ("ü", '"\\303\\274"')],
+)
+def test_a_name_stays_inside_its_quotes(value: str, text: str) -> None:
+    """Any name of an input is one string, whatever it contains."""
+    assert text_literal(value) == text
+    assert CUnescape(text[1:-1]).decode() == value
 
 
 def test_tritons_schema_takes_every_configuration(every_feed: Path, repository: Path) -> None:

@@ -1,6 +1,4 @@
-"""A data set that is mapped has a vector for each row."""
-
-from __future__ import annotations
+"""A data set that is mapped has a vector for each row, and files become files of vectors."""
 
 import json
 from pathlib import Path
@@ -17,11 +15,12 @@ from polybake.errors import InputError
 
 ray_data = pytest.importorskip("ray.data", reason="Ray is missing: run nox -s bulk")
 
-from polybake.ray import Embed  # noqa: E402
+from polybake.ray import Embed, embed_files  # noqa: E402
+from support.bulk import clusters  # noqa: E402
+from support.bulk.clusters import TEXTS  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-TEXTS = [letter * count for count in range(1, 11) for letter in ("a", "b c ", "", "d, e.")]
 ROWS = pa.table({"id": range(40), "text": TEXTS})
 
 
@@ -89,3 +88,31 @@ def test_actors_embed_and_files_keep_the_record(every_feed: Path, tmp_path: Path
     for file in files:
         metadata = parquet.read_schema(file).field("embedding").metadata
         assert json.loads(metadata[b"polybake.embed"])["model"]["fingerprint"] == fingerprint
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_a_killed_worker_began_another_ends(every_feed: Path, tmp_path: Path) -> None:
+    clusters.what_a_killed_worker_began_another_ends(embed_files, every_feed, tmp_path)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_error_of_one_file_is_no_error_of_the_others(every_feed: Path, tmp_path: Path) -> None:
+    clusters.an_error_of_one_file_is_no_error_of_the_others(embed_files, every_feed, tmp_path)
+
+
+def test_ray_is_not_started(
+    every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user starts Ray, and decides where it runs and what it sends."""
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(InputError, match=r"call ray.init\(\) first"):
+        embed_files(clusters.write_files(tmp_path, 1), tmp_path / "out", every_feed)
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("code", clusters.programs("polybake.ray"))
+def test_a_program_of_the_page_runs(code: str, every_feed: Path, tmp_path: Path) -> None:
+    """Each program runs as printed, except that its folder is replaced."""
+    clusters.run(code, every_feed, tmp_path)

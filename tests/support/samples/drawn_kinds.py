@@ -1,0 +1,11 @@
+"""The architectures with drawn weights, of which telling ones are tried at every change."""
+
+import pytest
+
+from models.folders.drawn import DRAWN
+
+#: Norms before and after a block; positions in a large table, relative and rotary; decoders.
+TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "roberta", "t5")
+
+#: All of them, as parameters of a test.
+EVERY = [pytest.param(kind, marks=() if kind in TELLING else pytest.mark.weekly) for kind in DRAWN]
