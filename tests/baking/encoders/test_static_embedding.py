@@ -1,7 +1,11 @@
-"""Static embeddings against their formula: row = embeddings[mapping[id]] * weights[id]."""
+"""Static embeddings against their formula, and bags of words against counting.
+
+A row is ``embeddings[mapping[id]] * weights[id]``.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import onnxruntime as ort
 import pytest
 from safetensors.numpy import save_file
 
+from polybake.baking.encoders.bag_of_words import BagOfWords
 from polybake.baking.encoders.static_embedding import StaticEmbedding
 from polybake.baking.sources.static_encoder import StaticEncoder
 from polybake.errors import InputError
@@ -26,10 +31,15 @@ def embed(folder: Path, tensors: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[
     """Save the tensors, build the encoder, and run it."""
     save_file(tensors, folder / "model.safetensors")
     module = StaticEmbedding.load(folder / "model.safetensors")
-    written = StaticEncoder("static_embedding", lambda: module).reference(folder)
+    return run(folder, StaticEncoder("static_embedding", lambda: module), IDS, np.ones_like(IDS))
+
+
+def run(
+    folder: Path, encoder: StaticEncoder, ids: np.ndarray, mask: np.ndarray
+) -> np.ndarray[Any, Any]:
+    written = encoder.reference(folder)
     session = ort.InferenceSession(str(written.path), providers=["CPUExecutionProvider"])
-    fed = {"input_ids": IDS, "attention_mask": np.ones_like(IDS)}
-    (found,) = session.run([written.output], fed)
+    (found,) = session.run([written.output], {"input_ids": ids, "attention_mask": mask})
     assert found.dtype == np.float32
     return np.asarray(found)
 
@@ -86,3 +96,17 @@ def test_refuses_what_is_no_static_embedding(
     with pytest.raises(InputError) as error:
         StaticEmbedding.load(tmp_path / "model.safetensors")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("cumulative", [True, False])
+def test_counts_words(tmp_path: Path, cumulative: bool) -> None:
+    """Padding counts nothing, and neither does a second time where only the first one does."""
+    ids, tokens = np.array([[1, 3, 1, 1, 4, 3, 2], [0, 0, 2, 0, 0, 0, 0], [0] * 7]), [7, 3, 0]
+    encoder = StaticEncoder("bow", lambda: BagOfWords(WEIGHTS[:5], cumulative=cumulative))
+    mask = (np.arange(7) < np.array(tokens)[:, None]).astype(np.int64)
+    found = run(tmp_path, encoder, ids, mask)
+    expected = np.zeros((3, 5))
+    for row, length in enumerate(tokens):
+        for word, count in Counter(ids[row, :length].tolist()).items():
+            expected[row, word] = WEIGHTS[word] * (count if cumulative else 1)
+    assert found == pytest.approx(expected, abs=1e-6)
