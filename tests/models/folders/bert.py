@@ -202,6 +202,8 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta-v2, p2c, 16 positions": lambda: deberta(
         pos_att_type=["p2c"], position_buckets=-1, max_relative_positions=16
     ),
+    "deberta-v2, c2p, shared keys": lambda: deberta(pos_att_type=["c2p"]),
+    "deberta-v2, p2c, shared keys": lambda: deberta(pos_att_type=["p2c"]),
     "bart": bart,
     "bart, scaled": lambda: bart(scale_embedding=True, activation_function="relu"),
     "gpt2": gpt2,
@@ -210,6 +212,7 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta, c2p, 16 positions": lambda: deberta_v1(
         pos_att_type=["c2p"], max_relative_positions=16
     ),
+    "deberta, p2c": lambda: deberta_v1(pos_att_type=["p2c"]),
     "t5": t5,
     "t5, gated gelu, few buckets": lambda: t5(
         feed_forward_proj="gated-gelu",
