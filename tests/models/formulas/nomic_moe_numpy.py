@@ -19,7 +19,6 @@ from models.formulas.rotary_numpy import (
     layer_norm,
     linear,
     mixed,
-    near,
     turned,
     weights_of,
 )
@@ -91,7 +90,7 @@ def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
             heads_of(part, HIDDEN // HEADS)
             for part in np.split(linear(x, w, f"{layer}.attn.Wqkv"), 3, axis=-1)
         )
-        attended = mixed(turned(query, 50.0), turned(key, 50.0), value, near(len(ids)))
+        attended = mixed(turned(query, 50.0), turned(key, 50.0), value)
         x = layer_norm(x + linear(attended, w, f"{layer}.attn.out_proj"), w, f"{layer}.norm1")
         if number % 2:
             wide = np.array([experts(token, w, f"{layer}.mlp") for token in x])
