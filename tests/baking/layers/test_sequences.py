@@ -1,26 +1,32 @@
-"""Convolutions and batch normalisation against their formulas."""
+"""Layers over neighbours and sequences, against their formulas."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from onnxscript import OpBuilder, ir, nn
 
-from models.formulas.network_numpy import Weights, convolution, draw
+from models.formulas.network_numpy import Weights, convolution, draw, lstm, lstm_shapes
 from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d, Convolutions
+from polybake.baking.layers.lstm import LstmLayers
+from polybake.baking.layers.stack import Stack
 
 RANDOM = np.random.default_rng(4)
+X = RANDOM.normal(size=(4, 6, 3)).astype(np.float32)
+LENGTHS = np.array([6, 2, 1, 0])
 
 
-def run(module: nn.Module, weights: Weights, x: np.ndarray) -> np.ndarray:
+def run(module: nn.Module, weights: Weights, x: np.ndarray, **given: np.ndarray) -> np.ndarray:
     values = {name: ir.tensor(array) for name, array in weights.items()}
     module.load_state_dict(values, strict=bool(values))
 
-    def build(op: OpBuilder, x: ir.Value) -> ir.Value:
-        return module(op, x)
+    def build(op: OpBuilder, x: ir.Value, **values: ir.Value) -> ir.Value:
+        return module(op, x, *values.values())
 
-    found: np.ndarray = run_graph(build, x=x.astype(np.float32))
+    found: np.ndarray = run_graph(build, x=x.astype(np.float32), **given)
     return found
 
 
@@ -39,9 +45,8 @@ def test_is_the_sum_over_each_window(axes: int, kernel: int, padding: int, strid
 
 
 def test_without_a_bias() -> None:
-    """Without a bias a window of zeros gives zero."""
-    weights = draw({"weight": (5, 3, 2)})
-    found = run(Conv1d(3, 5, 2, bias=False), weights, np.zeros((1, 3, 4)))
+    """A window of zeros gives zero."""
+    found = run(Conv1d(3, 5, 2, bias=False), draw({"weight": (5, 3, 2)}), np.zeros((1, 3, 4)))
     assert found.shape == (1, 5, 3)
     assert not found.any()
 
@@ -70,3 +75,32 @@ def test_batch_normalisation() -> None:
     weight, bias, mean, variance = (weights[name][:, None, None] for name in names)
     expected = (x - mean) / np.sqrt(variance + 1e-5) * weight + bias
     np.testing.assert_allclose(run(BatchNorm(3), weights, x), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_an_lstm_runs_each_sequence_alone(layers: int, both: bool) -> None:
+    """Zeros stand behind it, also for length 0, and what stands there is not read."""
+    weights = draw(lstm_shapes("", 3, 5, layers, bidirectional=both))
+    expected = np.zeros((4, 6, 10 if both else 5))
+    for row, length in enumerate(LENGTHS):
+        expected[row, :length] = lstm(X[row, :length], weights)
+    module = LstmLayers(3, 5, layers, bidirectional=both)
+    found = run(module, weights, X, lengths=LENGTHS)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    noise = np.where(np.arange(6)[:, None] < LENGTHS[:, None, None], X, 1e3)
+    module = LstmLayers(3, 5, layers, bidirectional=both)
+    assert (run(module, weights, noise, lengths=LENGTHS) == found).all()
+
+
+class Times(nn.Module):
+    def forward(self, op: Any, x: Any, factor: Any) -> Any:
+        return op.Add(op.Mul(x, factor), 1.0)
+
+
+def test_a_stack_continues_with_what_each_gives() -> None:
+    """All are given the same besides; every state on the way is kept."""
+    stack = Stack([Times(), Times(), Times()])
+    x = np.array([[1.0, -2.0]], np.float32)
+    assert run_graph(lambda op, x: stack(op, x, 2.0), x=x).tolist() == [[15.0, -9.0]]
+    assert len(stack.hidden_states) == 4
