@@ -1,4 +1,4 @@
-"""The number of processors that a process may use, in a container and out of it."""
+"""The processors that a process may use, in a container and out of it, and their name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polybake.runtime import processors as module
+from polybake.runtime.processor_name import processor_name
 from polybake.runtime.processors import limited, processors
 
 MANY = 64
@@ -69,3 +70,12 @@ def test_an_affinity_mask_counts(groups: Path, monkeypatch: pytest.MonkeyPatch) 
     assert groups.is_dir()
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 5})
     assert (processors(), limited()) == (2, True)
+
+
+def test_what_the_processor_calls_itself(tmp_path: Path) -> None:
+    """The first name in the file counts; if there is none, Python's own is taken."""
+    file = tmp_path / "cpuinfo"
+    file.write_text("processor\t: 0\nmodel name\t: A CPU @ 2 GHz \nmodel name\t: B\n")
+    assert processor_name(file) == "A CPU @ 2 GHz"
+    file.write_text("CPU implementer\t: 0x41\n")
+    assert processor_name(file) == processor_name(tmp_path / "none")

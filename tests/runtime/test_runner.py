@@ -1,4 +1,4 @@
-"""Texts become vectors, in batches."""
+"""Texts become arrays, and vectors, in batches."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.feeds import feeds
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
@@ -163,3 +164,44 @@ def test_batches_fill_the_processors(
     for module in ("embedder", "session"):
         monkeypatch.setattr(f"polybake.runtime.{module}.processors", lambda: 6)
     assert Embedder(every_feed, threads=threads).runner.at_once == expected
+
+
+FED = contract(
+    inputs=(
+        Input(name="ids", feed="input_ids"),
+        Input(name="mask", feed="attention_mask"),
+        Input(name="types", feed="token_type_ids"),
+        Input(name="places", feed="position_ids"),
+        Input(name="prompt", feed="prompt_value", values={"": 0, "query": 4}),
+    ),
+    pad_id=9,
+)
+ROWS = [[5, 6, 7], [8]]
+
+
+def test_feeds_every_input() -> None:
+    """Each feed follows the contract, with padding on the right."""
+    fed = feeds(FED, ROWS, "query")
+    assert {name: array.tolist() for name, array in fed.items()} == {
+        "ids": [[5, 6, 7], [8, 9, 9]],
+        "mask": [[1, 1, 1], [1, 0, 0]],
+        "types": [[0, 0, 0], [0, 0, 0]],
+        "places": [[0, 1, 2], [0, 0, 0]],
+        "prompt": [4],
+    }
+    assert {array.dtype for array in fed.values()} == {np.dtype(np.int64)}
+    assert feeds(FED, ROWS)["prompt"].tolist() == [0]
+
+
+def test_feeds_padding_on_the_left() -> None:
+    """Padding on the left ends a row with its tokens, and positions start at the first one."""
+    fed = feeds(FED.model_copy(update={"pad_side": "left"}), ROWS)
+    assert fed["ids"].tolist() == [[5, 6, 7], [9, 9, 8]]
+    assert fed["mask"].tolist() == [[1, 1, 1], [0, 0, 1]]
+    assert fed["places"].tolist() == [[0, 1, 2], [0, 0, 0]]
+
+
+def test_pads_further_on_request() -> None:
+    """A length beyond the longest row is padding; one below it changes nothing."""
+    assert feeds(FED, ROWS, length=5)["mask"].tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
+    assert feeds(FED, ROWS, length=2)["ids"].shape == (2, 3)

@@ -1,7 +1,9 @@
-"""Sessions whose provider is the one asked for."""
+"""Sessions whose provider is the one asked for, and runs that take too long."""
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +144,38 @@ def test_a_run_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polybake.runtime.session.TIME_LIMIT", TimeLimit(0.5))
     with pytest.raises(CheckFailed, match=r"does not end on x \[1\] within 0.5 seconds; export"):
         run(session, ["y"], {"x": np.zeros(1, np.int64)})
+
+
+def test_ends_what_takes_longer() -> None:
+    """Each run is ended by its own time, whatever others do."""
+    limit = TimeLimit(0.3)
+    with limit.options() as long:
+        time.sleep(0.2)
+        with limit.options() as short:
+            time.sleep(0.2)
+        assert long.terminate
+        assert not short.terminate
+
+
+def test_one_thread_looks_after_all() -> None:
+    """A second run starts no second thread."""
+    limit = TimeLimit(60)
+    with limit.options():
+        first = limit._watch
+    with limit.options():
+        assert limit._watch is first
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_watched() -> None:
+    """A forked process has no thread of its parent, so it starts its own."""
+    limit = TimeLimit(0.2)
+    with limit.options():
+        pass
+    child = os.fork()
+    if not child:
+        with limit.options() as options:
+            time.sleep(0.4)
+        os._exit(0 if options.terminate else 1)
+    assert os.waitpid(child, 0)[1] == 0

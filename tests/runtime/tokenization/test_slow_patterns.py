@@ -34,20 +34,12 @@ def test_patterns_in_use_get_through() -> None:
     assert slow_pattern(KNOWN) is None
 
 
+SLOW = [r"(a+)+$", r"(?:ab|ab)*c", r"^(\p{L}+)*\d", r".*.*=x"]
+MORE = [r"x(a+)+y", r"(\w+\s?)*$", r"([a-z0-9]+-?)*:", r"(\s+)+x", r"(\d+\.?)+%", r"(.+)+\z"]
+
+
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        r"(a+)+$",
-        r"x(a+)+y",
-        r"(?:ab|ab)*c",
-        r"(\w+\s?)*$",
-        r"([a-z0-9]+-?)*:",
-        r"^(\p{L}+)*\d",
-        r"(\s+)+x",
-        r"(\d+\.?)+%",
-        r"(.+)+\z",
-        r".*.*=x",
-    ],
+    "pattern", [*SLOW, *(pytest.param(one, marks=pytest.mark.weekly) for one in MORE)]
 )
 def test_finds_repetitions_of_repetitions(pattern: str) -> None:
     """The first slow pattern of several is found, wherever its repetition stands."""

@@ -1,4 +1,4 @@
-"""The words of texts, beside what tokenizers itself says of them."""
+"""The words of texts, the rule by which they end, and the windows of long texts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
-from models.folders.small_tokenizers import LETTERS, LONG, byte_level, metaspace, wordpiece
+from models.folders.small_tokenizers import (
+    LETTERS,
+    LONG,
+    baked,
+    byte_level,
+    metaspace,
+    wordpiece,
+)
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.word_rule import Rule
+from polybake.runtime.tokenization.windows import OVERLAP, ChunkWindow, windows
+from polybake.runtime.tokenization.word_rule import Rule, WordRule, word_rule
 from polybake.runtime.tokenization.words import Chunk, Word, chunks, stretches
 
 TOKENIZERS: dict[str, tuple[BakedTokenizer, Rule]] = {
@@ -131,3 +140,80 @@ def test_pieces_make_up_their_chunk(name: str, text: str, room: int) -> None:
         for word in chunk.words:
             assert chunk.start <= word.start < word.end <= chunk.end
             assert word.first + word.tokens <= chunk.tokens
+
+
+def without_regex() -> BakedTokenizer:
+    made = Tokenizer.from_str(byte_level().json)
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
+    return baked(made)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "coarse", "fine"),
+    [
+        (wordpiece(), *[WordRule("continuation", "##")] * 2),
+        (byte_level(), WordRule("gaps"), WordRule("gpt2")),
+        (byte_level(normalizers.NFC()), WordRule("gaps"), WordRule("gpt2", composed=True)),
+        (byte_level(normalizers.NFKC()), *[WordRule("gaps")] * 2),
+        (without_regex(), *[WordRule("gaps")] * 2),
+        (metaspace(), *[WordRule("gaps")] * 2),
+    ],
+)
+def test_the_rule_of_a_tokenizer(
+    tokenizer: BakedTokenizer, coarse: WordRule, fine: WordRule
+) -> None:
+    """Every client must find the same words; where not all could, words end at gaps."""
+    assert word_rule(tokenizer, finest=False) == coarse
+    assert word_rule(tokenizer, finest=True) == fine
+
+
+def of(*tokens: int) -> list[Chunk]:
+    return [Chunk(place, place + 1, count, ()) for place, count in enumerate(tokens)]
+
+
+def test_a_text_that_fits_is_one_window() -> None:
+    """A blank text has no window at all."""
+    assert windows(of(2, 3, 5), 10) == [ChunkWindow(0, 3)]
+    assert windows([], 10) == []
+
+
+def test_windows_overlap_by_half_their_room() -> None:
+    """Windows share whole chunks only, and no more than half their room."""
+    assert windows(of(*[1] * 10), 6) == [ChunkWindow(0, 6), ChunkWindow(3, 9), ChunkWindow(6, 10)]
+    assert windows(of(4, 4, 4), 8) == [ChunkWindow(0, 2), ChunkWindow(1, 3)]
+    assert windows(of(5, 5, 5), 8) == [ChunkWindow(0, 1), ChunkWindow(1, 2), ChunkWindow(2, 3)]
+
+
+def test_a_piece_is_a_window() -> None:
+    """A piece stands alone, as beside another one it would have other tokens."""
+    pieces = [chunk._replace(inner=chunk.start) for chunk in of(2, 2)]
+    (after,) = of(1)
+    assert windows([*of(1, 1), *pieces, after], 10) == [
+        ChunkWindow(0, 2),
+        ChunkWindow(2, 3),
+        ChunkWindow(3, 4),
+        ChunkWindow(4, 5),
+    ]
+
+
+def test_a_chunk_that_is_too_long_is_a_window() -> None:
+    """A chunk that fills a window stands alone, whatever its neighbours."""
+    assert windows(of(1, 30, 1), 6) == [ChunkWindow(0, 1), ChunkWindow(1, 2), ChunkWindow(2, 3)]
+    assert windows(of(*[1] * 5, 6, 1), 6) == [
+        ChunkWindow(0, 5),
+        ChunkWindow(5, 6),
+        ChunkWindow(6, 7),
+    ]
+
+
+@given(st.lists(st.integers(0, 12)), st.integers(1, 600))
+def test_every_chunk_is_in_a_window(tokens: list[int], room: int) -> None:
+    """Windows keep the order, fit unless one chunk is too long, and overlap within limits."""
+    found = windows(of(*tokens), room)
+    assert {place for one in found for place in range(*one)} == {*range(len(tokens))}
+    for one in found:
+        assert sum(tokens[one.first : one.last]) <= room or one.last == one.first + 1
+    for before, after in pairwise(found):
+        assert before.first < after.first <= before.last < after.last
+        assert not {*range(*after)} <= {*range(*before)}
+        assert sum(tokens[after.first : before.last]) <= min(OVERLAP, room // 2)
