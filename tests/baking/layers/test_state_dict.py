@@ -64,43 +64,6 @@ def read(data: bytes) -> dict[str, View]:
         return read_state_dict(data, PATH)
 
 
-def test_every_dtype() -> None:
-    """Each class of a storage has a dtype by safetensors' name."""
-    found = read(pickled(state_of(ARRAYS))[0])
-    names = ["F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"]
-    assert [*found] == [*ARRAYS]
-    assert [view.storage.dtype for view in found.values()] == names
-    assert [view.storage.key for view in found.values()] == [*map(str, range(10))]
-    assert {(view.offset, view.shape, view.strides) for view in found.values()} == {
-        (0, (2, 3), (3, 1))
-    }
-
-
-def test_views_and_parameters() -> None:
-    """Views share a storage; an axis of one has no stride, whatever is said of it."""
-    shared = Storage(np.zeros(20, np.float32))
-    found = read(
-        pickled(
-            OrderedDict(
-                a=Tensor(shared, 3, (2, 4), (1, 3)),
-                b=Parameter(Tensor(shared, 0, (20, 1), (1, 1 << 40))),
-                c=Tensor(shared, 19, (), ()),
-                d=Tensor(shared, 20, (0, 5), (5, 1)),
-                e=Tensor(shared, 2, (3, 3), (2, 1)),
-            )
-        )[0]
-    )
-    assert len({view.storage for view in found.values()}) == 1
-    assert [(view.offset, view.shape, view.strides) for view in found.values()] == [
-        (3, (2, 4), (1, 3)),
-        (0, (20, 1), (1, 0)),
-        (19, (), ()),
-        (20, (0, 5), (0, 1)),
-        (2, (3, 3), (2, 1)),
-    ]
-    assert [view.extent for view in found.values()] == [11, 20, 1, 0, 7]
-
-
 def test_an_empty_state_dict() -> None:
     """A module without weights has one."""
     assert read(pickled(state_of({}))[0]) == {}
@@ -172,21 +135,13 @@ def test_refuses_what_is_no_dict(data: bytes) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "os\nsystem",
-        "builtins\ngetattr",
-        "collections\nOrderedDict.update",
-        "copyreg\n_reconstructor",
-        "numpy.core.multiarray\n_reconstruct",
-        "torch\nload",
-        "torch\nFloatStorage.from_file",
-        "torch.storage\n_load_from_bytes",
+        *("os\nsystem", "builtins\ngetattr", "collections\nOrderedDict.update"),
+        *("copyreg\n_reconstructor", "numpy.core.multiarray\n_reconstruct", "torch\nload"),
+        *("torch\nFloatStorage.from_file", "torch.storage\n_load_from_bytes"),
         "torch._utils\n_rebuild_tensor_v2.__globals__",
-        "torch._utils\n_rebuild_parameter_with_state",
-        " collections\nOrderedDict",
-        "torch\n_utils._rebuild_tensor_v2",
-        "torch._utils _rebuild_tensor_v2\n",
-        "torch\nfloatstorage",
-        "\n",
+        *("torch._utils\n_rebuild_parameter_with_state", " collections\nOrderedDict"),
+        *("torch\n_utils._rebuild_tensor_v2", "torch._utils _rebuild_tensor_v2\n"),
+        *("torch\nfloatstorage", "\n"),
     ],
 )
 def test_refuses_other_names(name: str) -> None:
