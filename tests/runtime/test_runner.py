@@ -45,30 +45,33 @@ def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
     assert one.tobytes() == other.tobytes()
 
 
-def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows times the longest of them is at most 512; a longer row stands alone."""
-    runner, ran = Embedder(every_feed, at_once=1).runner, []
+@pytest.mark.parametrize(
+    ("budget", "lengths", "expected"),
+    [
+        (512, [600, 100, 0, 130, *[100] * 5], [[600], [130, 100, 100], [100, 100, 100, 100, 0]]),
+        (16 * 512, [1024] * 9, [[1024] * 4, [1024] * 4, [1024]]),
+    ],
+)
+def test_batches_begin_with_the_longest(
+    budget: int,
+    lengths: list[int],
+    expected: list[list[int]],
+    every_feed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows times the longest of them is at most the budget; a longer row stands alone.
+
+    A budget of 16 times the tokens allows only 16 times the pairs: 4 rows of 1,024, not 8.
+    """
+    runner, ran = replace(Embedder(every_feed, at_once=1).runner, budget=budget), []
 
     def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
         ran.append([len(row) for row in rows])
         return np.zeros((len(rows), 7), np.float32)
 
     monkeypatch.setattr(Runner, "vectors", vectors)
-    runner.embed([[0] * length for length in (600, 100, 0, 130, *[100] * 5)])
-    assert ran == [[600], [130, 100, 100], [100, 100, 100, 100, 0]]
-
-
-def test_attention_bounds_a_batch_too(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A budget of 16 times the tokens allows only 16 times the pairs: 4 rows of 1,024, not 8."""
-    runner, ran = replace(Embedder(every_feed).runner, budget=16 * 512), []
-
-    def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
-        ran.append(len(rows))
-        return np.zeros((len(rows), 7), np.float32)
-
-    monkeypatch.setattr(Runner, "vectors", vectors)
-    runner.embed([[0] * 1024] * 9)
-    assert ran == [4, 4, 1]
+    runner.embed([[0] * length for length in lengths])
+    assert ran == expected
 
 
 def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
@@ -193,15 +196,11 @@ def test_feeds_every_input() -> None:
     assert feeds(FED, ROWS)["prompt"].tolist() == [0]
 
 
-def test_feeds_padding_on_the_left() -> None:
-    """Padding on the left ends a row with its tokens, and positions start at the first one."""
+def test_feeds_padding_on_the_left_and_further() -> None:
+    """Positions start at the first token; a length below the longest row's changes nothing."""
     fed = feeds(FED.model_copy(update={"pad_side": "left"}), ROWS)
     assert fed["ids"].tolist() == [[5, 6, 7], [9, 9, 8]]
     assert fed["mask"].tolist() == [[1, 1, 1], [0, 0, 1]]
     assert fed["places"].tolist() == [[0, 1, 2], [0, 0, 0]]
-
-
-def test_pads_further_on_request() -> None:
-    """A length beyond the longest row is padding; one below it changes nothing."""
     assert feeds(FED, ROWS, length=5)["mask"].tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
     assert feeds(FED, ROWS, length=2)["ids"].shape == (2, 3)
