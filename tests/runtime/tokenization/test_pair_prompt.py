@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 from tokenizers import Tokenizer, models, normalizers
@@ -36,27 +37,22 @@ def clients(tokenizer: BakedTokenizer, pair: Pair, texts: tuple[str, str], most:
 
 
 def test_a_prompt_of_one_text_is_parted() -> None:
-    """The line break belongs to the query, as it becomes one token with a full stop."""
+    """The line break belongs to the query, as it becomes one token with a full stop.
+
+    Texts have the tokens of the whole beyond those that the prompt was parted by.
+    """
     tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
     query, document = pair.texts
     assert (query.before, query.after) == ("user\nQuery: ", "\n")
     assert (document.before, document.after) == ("Document: ", "")
     assert pair.truncate == "only_second"
-    made = qwen_tokenizer()
-    for first in TEXTS:
-        for second in TEXTS:
-            text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
-            expected = made.encode(text, add_special_tokens=False).ids
-            assert clients(tokenizer, pair, (first, second), LONG) == expected
-
-
-def test_random_texts_have_the_tokens_of_the_whole() -> None:
-    """Beyond those that the prompt was parted by."""
-    tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
     made, draw = qwen_tokenizer(), random.Random(5)  # noqa: S311 - no secret
     letters = "ab.,:;!?'\"()<>|/-_ \n\r\t01\u00a0\u0301\u00e9\u4e2d\u200d\U0001f600"
-    for _ in range(500):
-        first, second = ("".join(draw.choices(letters, k=draw.randint(0, 12))) for _ in range(2))
+    drawn = [
+        tuple("".join(draw.choices(letters, k=draw.randint(0, 12))) for _ in range(2))
+        for _ in range(500)
+    ]
+    for first, second in [*product(TEXTS, TEXTS), *drawn]:
         text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
         expected = made.encode(text, add_special_tokens=False).ids
         assert clients(tokenizer, pair, (first, second), LONG) == expected, (first, second)

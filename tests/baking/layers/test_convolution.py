@@ -1,4 +1,4 @@
-"""Layers over neighbours and sequences, against their formulas."""
+"""Convolutions and batch normalisation against their formulas, and a stack of layers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ import numpy as np
 import pytest
 from onnxscript import OpBuilder, ir, nn
 
-from models.formulas.network_numpy import Weights, convolution, draw, lstm, lstm_shapes
+from models.formulas.network_numpy import Weights, convolution, draw
 from models.parts.tiny_encoders import run_graph
-from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d, Convolutions
-from polybake.baking.layers.lstm import LstmLayers
+from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d
 from polybake.baking.layers.stack import Stack
 
 RANDOM = np.random.default_rng(4)
-X = RANDOM.normal(size=(4, 6, 3)).astype(np.float32)
-LENGTHS = np.array([6, 2, 1, 0])
 
 
-def run(module: nn.Module, weights: Weights, x: np.ndarray, **given: np.ndarray) -> np.ndarray:
+def run(module: nn.Module, weights: Weights, x: np.ndarray) -> np.ndarray:
     values = {name: ir.tensor(array) for name, array in weights.items()}
     module.load_state_dict(values, strict=bool(values))
 
-    def build(op: OpBuilder, x: ir.Value, **values: ir.Value) -> ir.Value:
-        return module(op, x, *values.values())
+    def build(op: OpBuilder, x: ir.Value) -> ir.Value:
+        return module(op, x)
 
-    found: np.ndarray = run_graph(build, x=x.astype(np.float32), **given)
+    found: np.ndarray = run_graph(build, x=x.astype(np.float32))
     return found
 
 
@@ -51,21 +48,6 @@ def test_without_a_bias() -> None:
     assert not found.any()
 
 
-def test_kernel_sizes_side_by_side() -> None:
-    """Tokens keep their places, and the channels of each kernel size follow each other."""
-    sizes = (3, 1, 5)
-    shapes = {f"convs.{n}.weight": (4, 6, size) for n, size in enumerate(sizes)}
-    weights = draw(shapes | {f"convs.{n}.bias": (4,) for n in range(3)})
-    x = RANDOM.normal(size=(2, 7, 6))
-    parts = [
-        convolution(x.transpose(0, 2, 1), weights[f"convs.{n}.weight"], size // 2)
-        + weights[f"convs.{n}.bias"][:, None]
-        for n, size in enumerate(sizes)
-    ]
-    expected = np.concatenate(parts, axis=1).transpose(0, 2, 1)
-    np.testing.assert_allclose(run(Convolutions(6, 4, sizes), weights, x), expected, atol=1e-5)
-
-
 def test_batch_normalisation() -> None:
     """Each channel is normalised by the stored mean and variance; a new layer by 0 and 1."""
     x = RANDOM.normal(size=(2, 3, 4, 5))
@@ -75,22 +57,6 @@ def test_batch_normalisation() -> None:
     weight, bias, mean, variance = (weights[name][:, None, None] for name in names)
     expected = (x - mean) / np.sqrt(variance + 1e-5) * weight + bias
     np.testing.assert_allclose(run(BatchNorm(3), weights, x), expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("both", [False, True])
-@pytest.mark.parametrize("layers", [1, 3])
-def test_an_lstm_runs_each_sequence_alone(layers: int, both: bool) -> None:
-    """Zeros stand behind it, also for length 0, and what stands there is not read."""
-    weights = draw(lstm_shapes("", 3, 5, layers, bidirectional=both))
-    expected = np.zeros((4, 6, 10 if both else 5))
-    for row, length in enumerate(LENGTHS):
-        expected[row, :length] = lstm(X[row, :length], weights)
-    module = LstmLayers(3, 5, layers, bidirectional=both)
-    found = run(module, weights, X, lengths=LENGTHS)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    noise = np.where(np.arange(6)[:, None] < LENGTHS[:, None, None], X, 1e3)
-    module = LstmLayers(3, 5, layers, bidirectional=both)
-    assert (run(module, weights, noise, lengths=LENGTHS) == found).all()
 
 
 class Times(nn.Module):
