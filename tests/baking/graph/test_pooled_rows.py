@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import EACH, write_drawn
+from models.folders.drawn import DRAWN, write_drawn
 from polybake import Embedder, bake
 from polybake.baking.assemble import build
 from polybake.baking.graph.pooled_rows import compute_pooled_rows
@@ -114,7 +114,7 @@ def test_an_output_of_all_rows_stays() -> None:
     assert chosen(model) == ["active"]
 
 
-@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_every_encoder_computes_its_last_layer_for_one_row(kind: str, tmp_path: Path) -> None:
     """At least the feed-forward block; the bake has compared the file with the whole encoder."""
     (tmp_path / "model").mkdir()

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from models.folders.drawn import EACH, write_drawn
+from models.folders.drawn import DRAWN, write_drawn
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.attention import fuse_attention
 from polybake.baking.sources import open_source
@@ -158,7 +158,7 @@ def test_attention_in_a_branch() -> None:
     np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_every_architecture(kind: str, tmp_path: Path) -> None:
     """All of its attention is such an operator; texts are padded, and one is a token alone."""
     graph = open_source(write_drawn(tmp_path / "model", kind)).encoder.place()

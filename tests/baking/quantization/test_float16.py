@@ -13,7 +13,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import EACH, STEPS, bake_drawn, drawn_weights, write_drawn
+from models.folders.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
@@ -64,7 +64,7 @@ def types(path: Path) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-@pytest.fixture(scope="module", params=EACH)
+@pytest.fixture(scope="module", params=DRAWN)
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[BakeReport, BakeReport]:

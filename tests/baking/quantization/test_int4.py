@@ -10,7 +10,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import EACH, PRODUCTS, bake_drawn, drawn_weights
+from models.folders.drawn import DRAWN, PRODUCTS, bake_drawn, drawn_weights
 from models.folders.tiny_folders import VOCABULARY
 from models.formulas.four_bits_numpy import constants_of, weight_of, widened
 from polybake.baking.assemble.lower import Lowering
@@ -26,7 +26,7 @@ INT4 = Lowering(precision="int4")
 PROVIDERS = ["CPUExecutionProvider"]
 
 
-@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_every_architecture_has_its_weights_in_four_bits(kind: str, tmp_path: Path) -> None:
     """The vectors are those of the weights that the file holds, in float32."""
     report = bake_drawn(tmp_path, kind, INT4)

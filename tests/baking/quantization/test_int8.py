@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
-from models.folders.drawn import EACH, PRODUCTS, STEPS, bake_drawn, drawn_weights
+from models.folders.drawn import DRAWN, PRODUCTS, STEPS, bake_drawn, drawn_weights
 from models.folders.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
@@ -82,7 +82,7 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     assert head.manifest.precision == "int8"
 
 
-@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_every_architecture_has_its_products_in_int8(kind: str, tmp_path: Path) -> None:
     report = bake_drawn(tmp_path, kind, INT8)
     kinds = [node.op_type for node in onnx.load(report.path).graph.node]

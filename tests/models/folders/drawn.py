@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from models.folders.bert import DEBERTA_V3
@@ -115,10 +114,6 @@ DRAWN: dict[str, dict[str, Any]] = {
         "relative_attention_max_distance": 5,
     },
 }
-
-#: Those whose verdicts are asked for at every change; the others' are weekly.
-FIRST = ("bart", "bert", "deberta-v2", "modernbert", "qwen3", "t5")
-EACH = [pytest.param(kind, marks=() if kind in FIRST else pytest.mark.weekly) for kind in DRAWN]
 
 #: The products of each that become integers: those of two layers, and a projection of embeddings
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
