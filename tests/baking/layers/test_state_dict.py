@@ -64,6 +64,9 @@ def read(data: bytes) -> dict[str, View]:
         return read_state_dict(data, PATH)
 
 
+HOOKED = b"}" + text("h") + b"Ns"
+
+
 def test_an_empty_state_dict() -> None:
     """A module without weights has one."""
     assert read(pickled(state_of({}))[0]) == {}
@@ -72,10 +75,7 @@ def test_an_empty_state_dict() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (
-            tensor(storage(), number(1)),
-            r"shape \[2, 3\], strides \[3, 1\] and offset 1, .* the 6 n",
-        ),
+        (tensor(storage(), number(1)), r"shape \[2, 3\], .* and offset 1, .* the 6 n"),
         (tensor(storage(), number(-1)), "no number from 0 on"),
         (tensor(storage(), b"\x88"), "no number from 0 on"),
         (tensor(storage(), number(1 << 63)), "no number from 0 on"),
@@ -90,19 +90,11 @@ def test_an_empty_state_dict() -> None:
         (tensor(storage(), b"K\0", number(6), numbers(1)), "with other arguments"),
         (tensor(_FLOAT), "with other arguments"),
         (tensor(storage(), b"K\0", numbers(2, 3), numbers(3, 1), b"N"), "with other arguments"),
-        (
-            tensor(
-                storage(), b"K\0", numbers(2, 3), numbers(3, 1), b"\x89", b"}" + text("h") + b"Ns"
-            ),
-            "and no hooks",
-        ),
+        (tensor(storage(), b"K\0", numbers(6), numbers(1), b"\x89", HOOKED), "and no hooks"),
         (tensor(storage(), b"K\0", numbers(6), numbers(1), b"\x89", _HOOKS, b"}"), "with other"),
         (_TENSOR + storage() + b"R", "calls what is no function"),
         (_PARAMETER + storage() + b"\x89" + _HOOKS + b"\x87R", "_rebuild_parameter with other"),
-        (
-            _PARAMETER + tensor() + b"\x89}" + text("h") + b"Ns\x87R",
-            "_rebuild_parameter with other",
-        ),
+        (_PARAMETER + tensor() + b"\x89" + HOOKED + b"\x87R", "_rebuild_parameter with other"),
         (b"ccollections\nOrderedDict\n}\x85R", "OrderedDict with arguments"),
         (_FLOAT + b")R", "calls what is no function"),
         (text("x") + b"Q", "no storage's"),
