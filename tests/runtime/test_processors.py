@@ -12,8 +12,6 @@ from polybake.runtime.processor_name import processor_name
 from polybake.runtime.processors import limited, processors
 
 MANY = 64
-
-
 PERIOD = {"cpu/cpu.cfs_period_us": "100000"}
 QUOTAS = {"a": "300000", "a/b": "500000", "other": "100000"}
 GROUPS = {f"{group}/cpu.max": f"{quota} 100000" for group, quota in QUOTAS.items()}
@@ -25,11 +23,7 @@ GROUPS = {f"{group}/cpu.max": f"{quota} 100000" for group, quota in QUOTAS.items
         ({}, MANY, (MANY, False)),
         ({"cpu.max": "max 100000"}, MANY, (MANY, False)),
         ({"cpu.max": "150000 100000"}, MANY, (2, True)),
-        (
-            {f"{group}/cpu.max": f"{quota} 100000" for group, quota in GROUPS.items()},
-            MANY,
-            (3, True),
-        ),
+        (GROUPS, MANY, (3, True)),
         (PERIOD | {"cpu/cpu.cfs_quota_us": "-1"}, MANY, (MANY, False)),
         (PERIOD | {"cpu/cpu.cfs_quota_us": "250000"}, MANY, (3, True)),
         ({}, 2, (2, True)),
