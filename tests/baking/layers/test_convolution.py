@@ -1,8 +1,6 @@
-"""Convolutions and batch normalisation against their formulas, and a stack of layers."""
+"""Convolutions and batch normalisation against their formulas."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from onnxscript import OpBuilder, ir, nn
 from models.formulas.network_numpy import Weights, convolution, draw
 from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d
-from polybake.baking.layers.stack import Stack
 
 RANDOM = np.random.default_rng(4)
 
@@ -57,16 +54,3 @@ def test_batch_normalisation() -> None:
     weight, bias, mean, variance = (weights[name][:, None, None] for name in names)
     expected = (x - mean) / np.sqrt(variance + 1e-5) * weight + bias
     np.testing.assert_allclose(run(BatchNorm(3), weights, x), expected, atol=1e-5)
-
-
-class Times(nn.Module):
-    def forward(self, op: Any, x: Any, factor: Any) -> Any:
-        return op.Add(op.Mul(x, factor), 1.0)
-
-
-def test_a_stack_continues_with_what_each_gives() -> None:
-    """All are given the same besides; every state on the way is kept."""
-    stack = Stack([Times(), Times(), Times()])
-    x = np.array([[1.0, -2.0]], np.float32)
-    assert run_graph(lambda op, x: stack(op, x, 2.0), x=x).tolist() == [[15.0, -9.0]]
-    assert len(stack.hidden_states) == 4

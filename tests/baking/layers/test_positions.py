@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from models.parts.tiny_encoders import run_graph
-from polybake.baking.layers.alibi import alibi_bias, slopes
+from polybake.baking.layers.alibi import slopes
 from polybake.baking.layers.log_buckets import log_buckets
 from polybake.baking.layers.positions import positions_after_padding
 from polybake.baking.layers.relative_bias import relative_buckets
@@ -34,15 +34,6 @@ def test_padding_is_not_counted() -> None:
 def test_alibis_slopes_are_the_papers(heads: int, expected: list[float]) -> None:
     """Powers of 2 ** (-8 / n), and for other numbers of heads some of twice as many."""
     assert slopes(heads) == expected
-
-
-def test_alibis_bias_falls_with_distance() -> None:
-    """To both sides alike, by the slope of each head a place."""
-    ids = np.zeros((2, 3), np.int64)
-    found = run_graph(lambda op, ids: alibi_bias(op, ids, 2), ids=ids)
-    apart = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]], np.float32)
-    expected = -np.array([2**-4, 2**-8], np.float32)[:, None, None] * apart
-    np.testing.assert_array_equal(found, expected[None])
 
 
 @pytest.mark.parametrize("ntk", [1.0, 8.0])
