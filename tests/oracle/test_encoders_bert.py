@@ -35,6 +35,9 @@ HEADS = {
     "albert": "AutoModelForPreTraining",
     "electra": "AutoModelForPreTraining",
     "deberta-v3": "AutoModelForMaskedLM",
+    "bart": "AutoModelForSeq2SeqLM",
+    "gpt2": "AutoModelForCausalLM",
+    "deberta": "AutoModelForMaskedLM",
     "t5": "AutoModelForSeq2SeqLM",
 }
 
@@ -45,7 +48,7 @@ def test_a_head_is_left_out(kind: str, tmp_path: Path, proven: Proven) -> None:
     import transformers
 
     model, tokenizer = KINDS[kind]()
-    model.config.is_encoder_decoder = kind == "t5"
+    model.config.is_encoder_decoder = kind in ("bart", "t5")
     whole = getattr(transformers, HEADS[kind]).from_config(model.config)
     randomise(whole).save_pretrained(tmp_path / "model")
     tokenizer.model_max_length = MAX_LENGTH

@@ -1,15 +1,18 @@
-"""A baked model file, opened."""
+"""A baked model file, opened, and the choice of its prompt."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from polybake.base.modelfile.fixture import encode_vectors
+from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.prompt import Prompt
 
 
 def test_reads_as_its_user_expects(every_feed: Path) -> None:
@@ -69,3 +72,49 @@ def test_a_case_that_differs_is_named(
     monkeypatch.setitem(vars(embedder.head), "fixture", fixture)
     with pytest.raises(CheckFailed, match=rf"{every_feed}: case plain: row 0.*bake it again"):
         embedder.self_check()
+
+
+def chosen(prompt: Prompt, *names: str, default: str | None = None) -> str | None:
+    contract = Contract(
+        inputs=(Input(name="input_ids", feed="input_ids"),),
+        output=Output(name="out", dimension=1),
+        vocab_size=1,
+        max_length=1,
+        pad_id=0,
+        prompts=dict.fromkeys(names, "x"),
+        default_prompt=default,
+    )
+    return prompt.contract(contract).default_prompt
+
+
+def test_a_name_and_the_default() -> None:
+    """A call that names no prompt takes the model's default, if there is one."""
+    assert chosen(Prompt(), "query") is None
+    assert chosen(Prompt(), "query", default="query") == "query"
+    assert chosen(Prompt("other"), "query", "other", default="query") == "other"
+
+
+def test_roles_are_those_of_the_clients() -> None:
+    """A role without a prompt takes none, not even the default."""
+    query, document = Prompt(role="query"), Prompt(role="document")
+    assert chosen(query, "document", "query", default="document") == "query"
+    assert chosen(query, "document", default="document") is None
+    assert chosen(document, "corpus", "passage", "query") == "passage"
+    assert chosen(document, "query", default="query") is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "names", "shown"),
+    [
+        ({"name": "x"}, ("query", "doc"), "unknown prompt 'x'; choose one of: query, doc"),
+        ({"name": "x"}, (), "unknown prompt 'x'; leave it out"),
+        ({"name": "x", "role": "query"}, (), "prompt 'x' and role 'query' exclude each other"),
+        ({"role": "queries"}, (), "unknown role 'queries'; choose one of: query, document"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(
+    prompt: dict[str, Any], names: tuple[str, ...], shown: str
+) -> None:
+    """The choices are listed if there are any."""
+    with pytest.raises(InputError, match=shown):
+        chosen(Prompt(**prompt), *names)

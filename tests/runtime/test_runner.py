@@ -1,4 +1,4 @@
-"""Texts become vectors, in batches."""
+"""Texts become arrays, and vectors, in batches."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.feeds import feeds
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
@@ -44,30 +45,33 @@ def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
     assert one.tobytes() == other.tobytes()
 
 
-def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows times the longest of them is at most 512; a longer row stands alone."""
-    runner, ran = Embedder(every_feed, at_once=1).runner, []
+@pytest.mark.parametrize(
+    ("budget", "lengths", "expected"),
+    [
+        (512, [600, 100, 0, 130, *[100] * 5], [[600], [130, 100, 100], [100, 100, 100, 100, 0]]),
+        (16 * 512, [1024] * 9, [[1024] * 4, [1024] * 4, [1024]]),
+    ],
+)
+def test_batches_begin_with_the_longest(
+    budget: int,
+    lengths: list[int],
+    expected: list[list[int]],
+    every_feed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows times the longest of them is at most the budget; a longer row stands alone.
+
+    A budget of 16 times the tokens allows only 16 times the pairs: 4 rows of 1,024, not 8.
+    """
+    runner, ran = replace(Embedder(every_feed, at_once=1).runner, budget=budget), []
 
     def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
         ran.append([len(row) for row in rows])
         return np.zeros((len(rows), 7), np.float32)
 
     monkeypatch.setattr(Runner, "vectors", vectors)
-    runner.embed([[0] * length for length in (600, 100, 0, 130, *[100] * 5)])
-    assert ran == [[600], [130, 100, 100], [100, 100, 100, 100, 0]]
-
-
-def test_attention_bounds_a_batch_too(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A budget of 16 times the tokens allows only 16 times the pairs: 4 rows of 1,024, not 8."""
-    runner, ran = replace(Embedder(every_feed).runner, budget=16 * 512), []
-
-    def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
-        ran.append(len(rows))
-        return np.zeros((len(rows), 7), np.float32)
-
-    monkeypatch.setattr(Runner, "vectors", vectors)
-    runner.embed([[0] * 1024] * 9)
-    assert ran == [4, 4, 1]
+    runner.embed([[0] * length for length in lengths])
+    assert ran == expected
 
 
 def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
@@ -163,3 +167,40 @@ def test_batches_fill_the_processors(
     for module in ("embedder", "session"):
         monkeypatch.setattr(f"polybake.runtime.{module}.processors", lambda: 6)
     assert Embedder(every_feed, threads=threads).runner.at_once == expected
+
+
+FED = contract(
+    inputs=(
+        Input(name="ids", feed="input_ids"),
+        Input(name="mask", feed="attention_mask"),
+        Input(name="types", feed="token_type_ids"),
+        Input(name="places", feed="position_ids"),
+        Input(name="prompt", feed="prompt_value", values={"": 0, "query": 4}),
+    ),
+    pad_id=9,
+)
+ROWS = [[5, 6, 7], [8]]
+
+
+def test_feeds_every_input() -> None:
+    """Each feed follows the contract, with padding on the right."""
+    fed = feeds(FED, ROWS, "query")
+    assert {name: array.tolist() for name, array in fed.items()} == {
+        "ids": [[5, 6, 7], [8, 9, 9]],
+        "mask": [[1, 1, 1], [1, 0, 0]],
+        "types": [[0, 0, 0], [0, 0, 0]],
+        "places": [[0, 1, 2], [0, 0, 0]],
+        "prompt": [4],
+    }
+    assert {array.dtype for array in fed.values()} == {np.dtype(np.int64)}
+    assert feeds(FED, ROWS)["prompt"].tolist() == [0]
+
+
+def test_feeds_padding_on_the_left_and_further() -> None:
+    """Positions start at the first token; a length below the longest row's changes nothing."""
+    fed = feeds(FED.model_copy(update={"pad_side": "left"}), ROWS)
+    assert fed["ids"].tolist() == [[5, 6, 7], [9, 9, 8]]
+    assert fed["mask"].tolist() == [[1, 1, 1], [0, 0, 1]]
+    assert fed["places"].tolist() == [[0, 1, 2], [0, 0, 0]]
+    assert feeds(FED, ROWS, length=5)["mask"].tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
+    assert feeds(FED, ROWS, length=2)["ids"].shape == (2, 3)

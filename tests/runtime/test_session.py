@@ -1,7 +1,10 @@
-"""Sessions whose provider is the one asked for."""
+"""Sessions whose provider is the one asked for, and runs that take too long."""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +145,36 @@ def test_a_run_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polybake.runtime.session.TIME_LIMIT", TimeLimit(0.5))
     with pytest.raises(CheckFailed, match=r"does not end on x \[1\] within 0.5 seconds; export"):
         run(session, ["y"], {"x": np.zeros(1, np.int64)})
+
+
+def ended(options: ort.RunOptions) -> bool:
+    """Whether a run is ended within a few seconds."""
+    last = time.monotonic() + 9
+    while not options.terminate and time.monotonic() < last:
+        time.sleep(0.01)
+    return options.terminate
+
+
+def test_ends_what_takes_longer() -> None:
+    """Each run is ended by its own time, whatever others do, and one thread looks after all."""
+    limit = TimeLimit(0.2)
+    with limit.options() as long:
+        threads = threading.active_count()
+        assert ended(long)
+        with limit.options() as short:
+            assert not short.terminate
+            assert threading.active_count() == threads
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_watched() -> None:
+    """A forked process has no thread of its parent, so it starts its own."""
+    limit = TimeLimit(0.1)
+    with limit.options():
+        pass
+    child = os.fork()
+    if not child:
+        with limit.options() as options:
+            os._exit(0 if ended(options) else 1)
+    assert os.waitpid(child, 0)[1] == 0

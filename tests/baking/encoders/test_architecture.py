@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from models.folders.drawn import DRAWN, SIZES
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.architecture import Epsilon
+from polybake.baking.encoders.architecture import Epsilon, HiddenAct
+from polybake.baking.encoders.modernbert import ModernBertConfig
+from polybake.baking.encoders.t5 import T5Config
 
 #: Architectures whose attention is causal unless the configuration says otherwise.
 DECODERS = {
@@ -81,6 +84,25 @@ def test_epsilon_may_be_zero(value: float) -> None:
     assert TypeAdapter(Epsilon).validate_python(value) == value
 
 
+#: transformers' names of activations by ours.
+ACTIVATIONS = {
+    "gelu": ("gelu", "gelu_python"),
+    "gelu_tanh": ("gelu_new", "gelu_pytorch_tanh", "gelu_fast"),
+    "quick_gelu": ("quick_gelu",),
+    "relu": ("relu",),
+    "silu": ("silu", "swish"),
+    "tanh": ("tanh",),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [(name, ours) for ours, names in ACTIVATIONS.items() for name in names]
+)
+def test_an_activation_has_several_names(name: str, expected: str) -> None:
+    """Each of transformers' is the function of its class."""
+    assert TypeAdapter(HiddenAct).validate_python(name) == expected
+
+
 BERT = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2}
 DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
 CLIP = {"layer_norm_eps": 1e-5, "hidden_act": "quick_gelu", "eos_token_id": 49407}
@@ -129,3 +151,30 @@ def test_a_key_that_is_missing_is_what_the_library_takes(name: str) -> None:
     """A checkpoint saved by an older version lacks keys that change every vector."""
     fields = ENCODERS[name].Config.model_fields
     assert {key: fields[key].default for key in DEFAULTS[name]} == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("name", ["eurobert", "llama"])
+@pytest.mark.parametrize("given", [{}, {"num_key_value_heads": None}, {"num_key_value_heads": 2}])
+def test_every_head_has_its_own_keys_by_default(name: str, given: dict[str, int | None]) -> None:
+    """As many keys and values as queries, where the configuration does not say."""
+    config = ENCODERS[name].Config.model_validate(SIZES | given)
+    assert config.num_key_value_heads == (given.get("num_key_value_heads") or 4)
+
+
+def test_every_third_layer_of_modernbert_is_global_by_default() -> None:
+    """Types, thetas and half of a window of 128 are those of transformers."""
+    config = ModernBertConfig.model_validate(SIZES | {"num_hidden_layers": 5})
+    assert [kind == "full_attention" for kind in config.types()] == [1, 0, 0, 1, 0]
+    assert config.thetas() == {"full_attention": 160_000.0, "sliding_attention": 10_000.0}
+    assert config.attention_windows()["sliding_attention"] == (64, 64)
+
+
+@pytest.mark.parametrize(
+    ("projection", "activation"),
+    [("relu", "relu"), ("gated-gelu", "gelu_new"), ("gated-silu", "silu"), ("gelu", "gelu")],
+)
+def test_t5_says_its_activation_twice(projection: str, activation: str) -> None:
+    """A saved configuration has it in two more keys, which agree."""
+    gated = projection.startswith("gated")
+    keys = {"dense_act_fn": activation, "is_gated_act": gated, "feed_forward_proj": projection}
+    assert T5Config.model_validate(DRAWN["t5"] | keys).gated is gated

@@ -68,10 +68,3 @@ def test_a_name_that_says_it(name: str) -> None:
         made(name).attending("causal")
     with pytest.raises(ValidationError, match="is_causal and model_type contradict each other"):
         made(name, is_causal=True)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_keys_that_contradict_each_other(name: str) -> None:
-    """Nobody knows which one the model was trained with."""
-    with pytest.raises(ValidationError, match="is_causal and use_bidirectional_attention contrad"):
-        made(name, is_causal=True, use_bidirectional_attention=True)

@@ -45,14 +45,10 @@ def test_two_thetas(settings: dict[str, Any], theta: float) -> None:
 @pytest.mark.parametrize(
     ("settings", "shown"),
     [
-        ({"rope_scaling": {"type": "linear", "factor": 2.0}}, r"rope_scaling\.\S*type"),
-        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, r"rope_scaling\.rope_type"),
         ({"rope_parameters": {"rope_type": "llama3"}}, r"rope_parameters\.rope_type"),
         ({"rope_parameters": {"rope_theta": 0}}, r"rope_parameters\.rope_theta"),
         ({"rope_theta": -1}, "rope_theta"),
         ({"rope_theta": float("inf")}, "rope_theta"),
-        ({"head_dim": 7}, "head size 7 is odd"),
-        ({"num_attention_heads": 5}, "no multiple of num_attention_heads 5"),
     ],
 )
 def test_refuses_other_rotations(settings: dict[str, Any], shown: str) -> None:

@@ -20,6 +20,7 @@ from polybake.errors import InputError
 from support.processes.watched import nothing_runs
 
 PATH = Path("model.bin")
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.weekly) for seed in range(2, 8))]
 
 ARRAYS = {
     f"layers.{number}.weight": np.arange(6).reshape(2, 3).astype(dtype)
@@ -63,41 +64,7 @@ def read(data: bytes) -> dict[str, View]:
         return read_state_dict(data, PATH)
 
 
-def test_every_dtype() -> None:
-    """Each class of a storage has a dtype by safetensors' name."""
-    found = read(pickled(state_of(ARRAYS))[0])
-    names = ["F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"]
-    assert [*found] == [*ARRAYS]
-    assert [view.storage.dtype for view in found.values()] == names
-    assert [view.storage.key for view in found.values()] == [*map(str, range(10))]
-    assert {(view.offset, view.shape, view.strides) for view in found.values()} == {
-        (0, (2, 3), (3, 1))
-    }
-
-
-def test_views_and_parameters() -> None:
-    """Views share a storage; an axis of one has no stride, whatever is said of it."""
-    shared = Storage(np.zeros(20, np.float32))
-    found = read(
-        pickled(
-            OrderedDict(
-                a=Tensor(shared, 3, (2, 4), (1, 3)),
-                b=Parameter(Tensor(shared, 0, (20, 1), (1, 1 << 40))),
-                c=Tensor(shared, 19, (), ()),
-                d=Tensor(shared, 20, (0, 5), (5, 1)),
-                e=Tensor(shared, 2, (3, 3), (2, 1)),
-            )
-        )[0]
-    )
-    assert len({view.storage for view in found.values()}) == 1
-    assert [(view.offset, view.shape, view.strides) for view in found.values()] == [
-        (3, (2, 4), (1, 3)),
-        (0, (20, 1), (1, 0)),
-        (19, (), ()),
-        (20, (0, 5), (0, 1)),
-        (2, (3, 3), (2, 1)),
-    ]
-    assert [view.extent for view in found.values()] == [11, 20, 1, 0, 7]
+HOOKED = b"}" + text("h") + b"Ns"
 
 
 def test_an_empty_state_dict() -> None:
@@ -108,63 +75,34 @@ def test_an_empty_state_dict() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (
-            tensor(storage(), number(1)),
-            r"shape \[2, 3\], strides \[3, 1\] and offset 1, .* the 6 n",
-        ),
+        (tensor(storage(), number(1)), r"shape \[2, 3\], .* and offset 1, .* the 6 n"),
         (tensor(storage(), number(-1)), "no number from 0 on"),
-        (tensor(storage(), b"\x88"), "no number from 0 on"),
-        (tensor(storage(), text("0")), "no number from 0 on"),
         (tensor(storage(), number(1 << 63)), "no number from 0 on"),
-        (tensor(storage(), b"\x8a\xff" + b"\x7f" * 255), "no number from 0 on"),
         (tensor(storage(), number((1 << 63) - 1)), "and offset 9223372036854775807, expected"),
         (tensor(storage(), b"K\0", numbers(2, -3)), "no number from 0 on"),
-        (tensor(storage(), b"K\0", numbers(2, 3), numbers(-3, 1)), "no number from 0 on"),
         (tensor(storage(), b"K\0", numbers(2, 3), numbers(3, 2)), r"strides \[3, 2\]"),
-        (tensor(storage(), b"K\0", numbers(7), numbers(0)), r"shape \[7\], strides \[0\]"),
         (tensor(storage(), b"K\0", numbers(1 << 40), numbers(0)), r"shape \[1099511627776\]"),
         (tensor(storage(), b"K\0", numbers(*[1 << 62] * 32), numbers(*[0] * 32)), "shape .*…"),
         (tensor(storage(), b"K\0", numbers(0, 1 << 62), numbers(1, 1)), r"shape \[0, 46"),
         (tensor(storage(), b"K\0", numbers(2, 3), numbers(3)), "with other arguments"),
         (tensor(storage(), b"K\0", numbers(*[1] * 33), numbers(*[1] * 33)), "at most 32 axes"),
         (tensor(storage(), b"K\0", number(6), numbers(1)), "with other arguments"),
-        (tensor(storage(), b"K\0", numbers(6), number(1)), "with other arguments"),
-        (tensor(text("0")), "with other arguments"),
-        (tensor(_FLOAT), "with other arguments"),
         (tensor(storage(), b"K\0", numbers(2, 3), numbers(3, 1), b"N"), "with other arguments"),
-        (
-            tensor(
-                storage(), b"K\0", numbers(2, 3), numbers(3, 1), b"\x89", b"}" + text("h") + b"Ns"
-            ),
-            "and no hooks",
-        ),
+        (tensor(storage(), b"K\0", numbers(6), numbers(1), b"\x89", HOOKED), "and no hooks"),
         (tensor(storage(), b"K\0", numbers(6), numbers(1), b"\x89", _HOOKS, b"}"), "with other"),
-        (_TENSOR + b")R", "with other arguments"),
         (_TENSOR + storage() + b"R", "calls what is no function"),
-        (_PARAMETER + b")R", "_rebuild_parameter with other arguments"),
         (_PARAMETER + storage() + b"\x89" + _HOOKS + b"\x87R", "_rebuild_parameter with other"),
-        (
-            _PARAMETER + tensor() + b"\x89}" + text("h") + b"Ns\x87R",
-            "_rebuild_parameter with other",
-        ),
+        (_PARAMETER + tensor() + b"\x89" + HOOKED + b"\x87R", "_rebuild_parameter with other"),
         (b"ccollections\nOrderedDict\n}\x85R", "OrderedDict with arguments"),
         (_FLOAT + b")R", "calls what is no function"),
         (text("x") + b"Q", "no storage's"),
-        (b")Q", "no storage's"),
         (storage(key="../0"), "no storage's"),
         (storage(key="٣"), "no storage's"),
-        (storage(key=""), "no storage's"),
-        (storage(key="1" * 10), "no storage's"),
         (storage(kind=_TENSOR), "no storage's"),
-        (storage(kind=text("FloatStorage")), "no storage's"),
         (storage(size=number(-1)), "no number from 0 on"),
-        (storage(size=b"\x88"), "no number from 0 on"),
-        (storage(size=number(6) + b"N"), "no storage's"),
         (storage(), "has 'a', of type Storage, expected tensors alone"),
-        (_FLOAT, "has 'a', of type _StorageClass, expected tensors alone"),
         (b"N", "has 'a', of type NoneType, expected tensors alone"),
         (text("x" * 200), "has 'a', 'x{79}…, expected tensors alone"),
-        (tensor() + b"}b", r"has a state \(BUILD\)"),
         (tensor() + b"}" + text("_metadata") + b"Nsb", r"has a state \(BUILD\)"),
     ],
 )
@@ -184,39 +122,13 @@ def test_refuses_what_is_no_dict(data: bytes) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "os\nsystem",
-        "posix\nsystem",
-        "builtins\neval",
-        "builtins\ngetattr",
-        "__builtin__\neval",
-        "subprocess\nPopen",
-        "collections\nOrderedDict.update",
-        "collections\ndefaultdict",
-        "copyreg\n_reconstructor",
-        "functools\npartial",
-        "operator\nattrgetter",
-        "numpy.core.multiarray\n_reconstruct",
-        "numpy.core.multiarray\nscalar",
-        "torch\nload",
-        "torch\nFloatStorage.from_file",
-        "torch\nSize",
-        "torch\ndevice",
-        "torch\nTensor",
-        "torch.storage\n_load_from_bytes",
-        "torch.storage\nUntypedStorage",
-        "torch.hub\nload",
+        *("os\nsystem", "builtins\ngetattr", "collections\nOrderedDict.update"),
+        *("copyreg\n_reconstructor", "numpy.core.multiarray\n_reconstruct", "torch\nload"),
+        *("torch\nFloatStorage.from_file", "torch.storage\n_load_from_bytes"),
         "torch._utils\n_rebuild_tensor_v2.__globals__",
-        "torch._utils\n_rebuild_parameter_with_state",
-        "torch._utils\n_rebuild_device_tensor_from_numpy",
-        "torch._tensor\n_rebuild_from_type_v2",
-        "torch.nn.modules.container\nSequential",
-        "__torch__\nModule",
-        "transformers.training_args\nTrainingArguments",
-        " collections\nOrderedDict",
-        "torch\n_utils._rebuild_tensor_v2",
-        "torch._utils _rebuild_tensor_v2\n",
-        "torch\nfloatstorage",
-        "\n",
+        *("torch._utils\n_rebuild_parameter_with_state", " collections\nOrderedDict"),
+        *("torch\n_utils._rebuild_tensor_v2", "torch._utils _rebuild_tensor_v2\n"),
+        *("torch\nfloatstorage", "\n"),
     ],
 )
 def test_refuses_other_names(name: str) -> None:
@@ -340,7 +252,7 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
 
 
 @pytest.mark.filterwarnings("ignore:invalid escape")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_every_change_is_refused_or_read_as_python_does(seed: int) -> None:
     """Changed pickles give another state dict or an error, and run nothing."""
     draw, data = random.Random(seed), base()  # noqa: S311 - no secrets
@@ -349,24 +261,14 @@ def test_every_change_is_refused_or_read_as_python_does(seed: int) -> None:
     assert 10 < read_again < 1400
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS[:4])
 def test_every_program_is_refused_or_read_as_python_does(seed: int) -> None:
     """Operations in any order, most of which would do something."""
     draw = random.Random(seed)  # noqa: S311 - no secrets
     pieces = [
         *(b"}", b")", b"(", b"t", b"u", b"s", b"b", b"R", b"Q", b"N", b"\x88", b"\x85", b"\x87"),
-        *(
-            b"h\0",
-            b"q\0",
-            b"h\1",
-            b"q\1",
-            _TENSOR,
-            _PARAMETER,
-            _HOOKS,
-            _FLOAT,
-            text("a"),
-            text("b"),
-        ),
+        *(b"h\0", b"q\0", b"h\1", b"q\1", _TENSOR, _PARAMETER, _HOOKS, _FLOAT),
+        *(text("a"), text("b")),
         *(tensor(), storage(), numbers(2, 3), number(5), text("_metadata"), b"0", b"2", b"]", b"a"),
         *(b"cos\nsystem\n", b"\x81", b"o", b"e", b"\x93", b"}" + text("_metadata") + b"}s"),
         *(text("c") + tensor() + b"s", text("d") + tensor() + b"s"),

@@ -14,6 +14,7 @@ from models.folders.saved import (
 )
 
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROBERTA_TOKENS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 #: No two sizes are equal, and embeddings are of another size than hidden vectors.
 SIZES: dict[str, Any] = {
     "hidden_size": 24,
@@ -35,147 +36,93 @@ DEBERTA_V3: dict[str, Any] = {
 }
 
 
-def bert(**settings: Any) -> tuple[Any, Any]:
-    from transformers import BertConfig, BertModel, BertTokenizer
+def made(name: str, vocabulary: Any, tokenizer: str = "", **settings: Any) -> tuple[Any, Any]:
+    """A model of transformers, and the tokenizer of its own name or another one."""
+    import transformers
 
-    vocabulary = wordpiece_vocabulary(*BERT_TOKENS)
-    config = BertConfig(vocab_size=len(vocabulary), **SIZES, **settings)
-    return BertModel(config), BertTokenizer(vocab=vocabulary)
+    config = getattr(transformers, f"{name}Config")(vocab_size=len(vocabulary), **settings)
+    merges = {"merges": MERGES} if "".join(MERGES[0]) in vocabulary else {}
+    kind = getattr(transformers, f"{tokenizer or name}Tokenizer")
+    return getattr(transformers, f"{name}Model")(config), kind(vocab=vocabulary, **merges)
+
+
+def bert(**settings: Any) -> tuple[Any, Any]:
+    return made("Bert", wordpiece_vocabulary(*BERT_TOKENS), **SIZES | settings)
 
 
 def roberta(**settings: Any) -> tuple[Any, Any]:
-    from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
-
-    vocabulary = byte_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-    config = RobertaConfig(vocab_size=len(vocabulary), **SIZES | settings)
-    return RobertaModel(config), RobertaTokenizer(vocab=vocabulary, merges=MERGES)
+    return made("Roberta", byte_vocabulary(*ROBERTA_TOKENS), **SIZES | settings)
 
 
 def xlm_roberta() -> tuple[Any, Any]:
-    from transformers import XLMRobertaConfig, XLMRobertaModel, XLMRobertaTokenizer
-
-    vocabulary = unigram_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-    config = XLMRobertaConfig(vocab_size=len(vocabulary), **SIZES | {"type_vocab_size": 1})
-    return XLMRobertaModel(config), XLMRobertaTokenizer(vocab=vocabulary)
+    return made("XLMRoberta", unigram_vocabulary(*ROBERTA_TOKENS), **SIZES | {"type_vocab_size": 1})
 
 
 def camembert() -> tuple[Any, Any]:
-    from transformers import CamembertConfig, CamembertModel, CamembertTokenizer
-
-    vocabulary = unigram_vocabulary(
-        "<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>", "<mask>"
-    )
+    unused = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
+    vocabulary = unigram_vocabulary(*unused, "<s>", "</s>", "<mask>")
     ids = {"bos_token_id": 5, "eos_token_id": 6, "pad_token_id": 1}
-    config = CamembertConfig(vocab_size=len(vocabulary), **SIZES | {"type_vocab_size": 1}, **ids)
-    return CamembertModel(config), CamembertTokenizer(vocab=vocabulary)
+    return made("Camembert", vocabulary, **SIZES | {"type_vocab_size": 1}, **ids)
 
 
 def distilbert() -> tuple[Any, Any]:
-    from transformers import DistilBertConfig, DistilBertModel, DistilBertTokenizer
-
-    vocabulary = wordpiece_vocabulary(*BERT_TOKENS)
-    config = DistilBertConfig(
-        vocab_size=len(vocabulary),
-        dim=24,
-        n_layers=3,
-        n_heads=4,
-        hidden_dim=40,
-        max_position_embeddings=MAX_LENGTH + 7,
-    )
-    return DistilBertModel(config), DistilBertTokenizer(vocab=vocabulary)
+    sizes = {"dim": 24, "n_layers": 3, "n_heads": 4, "hidden_dim": 40}
+    rows = {"max_position_embeddings": MAX_LENGTH + 7}
+    return made("DistilBert", wordpiece_vocabulary(*BERT_TOKENS), **sizes, **rows)
 
 
 def mpnet() -> tuple[Any, Any]:
-    from transformers import MPNetConfig, MPNetModel, MPNetTokenizer
-
-    vocabulary = wordpiece_vocabulary("<s>", "<pad>", "</s>", "[UNK]", "<mask>")
-    config = MPNetConfig(vocab_size=len(vocabulary), **SIZES)
-    return MPNetModel(config), MPNetTokenizer(vocab=vocabulary)
+    return made("MPNet", wordpiece_vocabulary("<s>", "<pad>", "</s>", "[UNK]", "<mask>"), **SIZES)
 
 
 def albert(**settings: Any) -> tuple[Any, Any]:
-    from transformers import AlbertConfig, AlbertModel, AlbertTokenizer
-
     vocabulary = unigram_vocabulary("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
-    config = AlbertConfig(
-        vocab_size=len(vocabulary),
-        embedding_size=14,
-        **SIZES | {"num_hidden_layers": 5},
-        **settings,
-    )
-    return AlbertModel(config), AlbertTokenizer(vocab=vocabulary)
+    sizes = SIZES | {"num_hidden_layers": 5, "embedding_size": 14}
+    return made("Albert", vocabulary, **sizes | settings)
 
 
 def electra(embedding_size: int = 14) -> tuple[Any, Any]:
-    from transformers import BertTokenizer, ElectraConfig, ElectraModel
-
-    vocabulary = wordpiece_vocabulary(*BERT_TOKENS)
-    config = ElectraConfig(vocab_size=len(vocabulary), embedding_size=embedding_size, **SIZES)
-    return ElectraModel(config), BertTokenizer(vocab=vocabulary)
+    sizes = SIZES | {"embedding_size": embedding_size}
+    return made("Electra", wordpiece_vocabulary(*BERT_TOKENS), tokenizer="Bert", **sizes)
 
 
 def deberta(**settings: Any) -> tuple[Any, Any]:
-    from transformers import DebertaV2Config, DebertaV2Model, DebertaV2Tokenizer
-
     vocabulary = unigram_vocabulary("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
-    config = DebertaV2Config(vocab_size=len(vocabulary), **SIZES | DEBERTA_V3 | settings)
-    return DebertaV2Model(config), DebertaV2Tokenizer(vocab=vocabulary)
+    return made("DebertaV2", vocabulary, **SIZES | DEBERTA_V3 | settings)
 
 
 def deberta_v1(**settings: Any) -> tuple[Any, Any]:
-    from transformers import DebertaConfig, DebertaModel, DebertaTokenizer
-
     vocabulary = byte_vocabulary("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
     relative = {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0}
-    config = DebertaConfig(
-        vocab_size=len(vocabulary), **SIZES | relative | {"pos_att_type": "c2p|p2c"} | settings
-    )
-    return DebertaModel(config), DebertaTokenizer(vocab=vocabulary, merges=MERGES)
+    kinds = {"pos_att_type": "c2p|p2c"}
+    return made("Deberta", vocabulary, **SIZES | relative | kinds | settings)
 
 
 def t5(**settings: Any) -> tuple[Any, Any]:
-    from transformers import T5Config, T5EncoderModel, T5Tokenizer
+    import transformers
 
     vocabulary = unigram_vocabulary("<pad>", "</s>", "<unk>")
-    config = T5Config(
-        vocab_size=len(vocabulary) + 3,
-        d_model=24,
-        d_kv=10,
-        d_ff=40,
-        num_layers=3,
-        num_heads=4,
-        **settings,
-    )
-    return T5EncoderModel(config), T5Tokenizer(vocab=vocabulary, extra_ids=3)
+    sizes = {"d_model": 24, "d_kv": 10, "d_ff": 40, "num_layers": 3, "num_heads": 4}
+    config = transformers.T5Config(vocab_size=len(vocabulary) + 3, **sizes, **settings)
+    tokenizer = transformers.T5Tokenizer(vocab=vocabulary, extra_ids=3)
+    return transformers.T5EncoderModel(config), tokenizer
 
 
 def bart(**settings: Any) -> tuple[Any, Any]:
-    from transformers import BartConfig, BartModel, RobertaTokenizer
-
-    vocabulary = byte_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-    sizes = {
-        "d_model": 24,
-        "encoder_layers": 3,
-        "decoder_layers": 2,
-        "encoder_attention_heads": 4,
-        "decoder_attention_heads": 2,
-        "encoder_ffn_dim": 40,
-        "decoder_ffn_dim": 36,
-        "max_position_embeddings": MAX_LENGTH,
-    }
-    config = BartConfig(vocab_size=len(vocabulary), **sizes, **settings)
-    return BartModel(config), RobertaTokenizer(vocab=vocabulary, merges=MERGES)
+    encoder = {"layers": 3, "attention_heads": 4, "ffn_dim": 40}
+    decoder = {"layers": 2, "attention_heads": 2, "ffn_dim": 36}
+    sizes = {f"encoder_{key}": size for key, size in encoder.items()}
+    sizes |= {f"decoder_{key}": size for key, size in decoder.items()}
+    sizes |= {"d_model": 24, "max_position_embeddings": MAX_LENGTH}
+    return made("Bart", byte_vocabulary(*ROBERTA_TOKENS), tokenizer="Roberta", **sizes, **settings)
 
 
 def gpt2(**settings: Any) -> tuple[Any, Any]:
     """With tokens around a text, as the library fails at a text without any."""
-    from transformers import GPT2Config, GPT2Model, RobertaTokenizer
-
-    vocabulary = byte_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
     sizes = {"n_embd": 24, "n_layer": 3, "n_head": 4, "n_positions": MAX_LENGTH + 7}
     ids = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
-    config = GPT2Config(vocab_size=len(vocabulary), **sizes, **ids, **settings)
-    return GPT2Model(config), RobertaTokenizer(vocab=vocabulary, merges=MERGES)
+    vocabulary = byte_vocabulary(*ROBERTA_TOKENS)
+    return made("GPT2", vocabulary, tokenizer="Roberta", **sizes, **ids, **settings)
 
 
 #: The function that makes a model and its tokenizer, by kind.
@@ -202,6 +149,8 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta-v2, p2c, 16 positions": lambda: deberta(
         pos_att_type=["p2c"], position_buckets=-1, max_relative_positions=16
     ),
+    "deberta-v2, c2p, shared keys": lambda: deberta(pos_att_type=["c2p"]),
+    "deberta-v2, p2c, shared keys": lambda: deberta(pos_att_type=["p2c"]),
     "bart": bart,
     "bart, scaled": lambda: bart(scale_embedding=True, activation_function="relu"),
     "gpt2": gpt2,
@@ -210,6 +159,7 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta, c2p, 16 positions": lambda: deberta_v1(
         pos_att_type=["c2p"], max_relative_positions=16
     ),
+    "deberta, p2c": lambda: deberta_v1(pos_att_type=["p2c"]),
     "t5": t5,
     "t5, gated gelu, few buckets": lambda: t5(
         feed_forward_proj="gated-gelu",

@@ -20,7 +20,7 @@ from tokenizers import (
 from models.folders.drawn import drawn_weights
 from models.folders.rotary import pieces_and_bytes
 from models.folders.saved import MERGES, byte_vocabulary
-from models.folders.tiny_folders import write_json
+from models.folders.tiny_folders import write_json, write_modules
 
 TRANSFORMER = "sentence_transformers.base.modules.transformer.Transformer"
 LOGIT_SCORE = "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"
@@ -138,14 +138,7 @@ def write_logit_score(
         settings: Keys of config_sentence_transformers.json.
     """
     write_language_model(folder, kind)
-    modules = [("", TRANSFORMER), ("1_LogitScore", LOGIT_SCORE)]
-    write_json(
-        folder / "modules.json",
-        [
-            {"idx": place, "name": str(place), "path": path, "type": kind}
-            for place, (path, kind) in enumerate(modules)
-        ],
-    )
+    write_modules(folder, ("", TRANSFORMER), ("1_LogitScore", LOGIT_SCORE))
     whole = {"model_type": "CrossEncoder", "prompts": {}, "default_prompt_name": None, **settings}
     write_json(folder / "config_sentence_transformers.json", whole)
     method = {"method": "forward", "method_output_name": "logits"}

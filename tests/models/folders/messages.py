@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from models.folders.causal import TRANSFORMER, write_language_model
-from models.folders.tiny_folders import write_json
+from models.folders.tiny_folders import write_json, write_modules
 
 #: As Qwen's have it: flat contents, with a system's message of its own.
 CHATML = (
@@ -37,14 +37,7 @@ def write_messages(
         settings: Keys of config_sentence_transformers.json.
     """
     write_language_model(folder)
-    modules = [("", TRANSFORMER), ("1_Pooling", POOLING)]
-    write_json(
-        folder / "modules.json",
-        [
-            {"idx": place, "name": str(place), "path": path, "type": kind}
-            for place, (path, kind) in enumerate(modules)
-        ],
-    )
+    write_modules(folder, ("", TRANSFORMER), ("1_Pooling", POOLING))
     whole = {"model_type": "SentenceTransformer", "similarity_fn_name": "cosine", **settings}
     write_json(folder / "config_sentence_transformers.json", whole)
     method = {"method": "forward", "method_output_name": "last_hidden_state"}

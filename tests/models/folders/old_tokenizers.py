@@ -36,11 +36,15 @@ ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 SPACE = "\u2581"
 
 
+def _write(path: Path, content: str | bytes) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def words(*special: str) -> Callable[[Path], None]:
     """Write vocab.txt."""
     tokens = [*wordpiece_vocabulary(*special), "\u4e2d", "\u00e9", "caf\u00e9", "cafe"]
     text = "".join(f"{token}\n" for token in tokens)
-    return lambda folder: _text(folder / "vocab.txt", text)
+    return lambda folder: _write(folder / "vocab.txt", text)
 
 
 def in_bytes(*special: str, behind: tuple[str, ...] = ()) -> Callable[[Path], None]:
@@ -50,8 +54,8 @@ def in_bytes(*special: str, behind: tuple[str, ...] = ()) -> Callable[[Path], No
     merges = "".join(f"{first} {second}\n" for first, second in MERGES)
 
     def write(folder: Path) -> None:
-        _text(folder / "vocab.json", json.dumps(ids))
-        _text(folder / "merges.txt", f"#version: 0.2\n{merges}")
+        _write(folder / "vocab.json", json.dumps(ids))
+        _write(folder / "merges.txt", f"#version: 0.2\n{merges}")
 
     return write
 
@@ -61,7 +65,7 @@ def pieces(name: str, *first: Piece, unknown: int = 0) -> Callable[[Path], None]
     listed = [(text, score, NORMAL) for text, score in unigram_vocabulary()]
     listed += [(text, -7.0, NORMAL) for text in ("A", "B", "1", "\u00e9", "\u4e2d", '"')]
     content = model([*first, *listed], characters=characters_map(), unknown=unknown)
-    return lambda folder: _bytes(folder / name, content)
+    return lambda folder: _write(folder / name, content)
 
 
 def merged(name: str, *first: Piece) -> Callable[[Path], None]:
@@ -71,7 +75,7 @@ def merged(name: str, *first: Piece) -> Callable[[Path], None]:
     letters = [SPACE, *"etaoinshrdlucmwfgypbvk.,", "\u00e9"]
     listed = [(text, -float(rank), NORMAL) for rank, text in enumerate([*whole, *letters])]
     content = model([*first, *bytes_, *listed], BPE)
-    return lambda folder: _bytes(folder / name, content)
+    return lambda folder: _write(folder / name, content)
 
 
 @dataclass(frozen=True)
@@ -85,14 +89,6 @@ class OldTokenizer:
 
     write: Callable[[Path], None]
     settings: dict[str, Any]
-
-
-def _text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _bytes(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
 
 
 UNK = ("<unk>", 0.0, UNKNOWN)

@@ -140,6 +140,7 @@ KINDS = {
     ),
     "gemma3_text, both ways": Kind("Gemma3Text", GEMMA | {"use_bidirectional_attention": True}),
     "gemma3_text, causal": Kind("Gemma3Text", GEMMA, "lasttoken"),
+    "gemma3_text, biases": Kind("Gemma3Text", GEMMA | {"attention_bias": True}),
     "gemma3_text, of transformers 4": Kind(
         "Gemma3Text",
         GEMMA | {"use_bidirectional_attention": True},

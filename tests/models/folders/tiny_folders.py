@@ -82,21 +82,23 @@ def write_sentence_transformers(
 ) -> Path:
     """Write a sentence-transformers folder: the BERT, then ``modules`` as (type, config)."""
     write_bert(folder)
-    listed = [{"idx": 0, "name": "0", "path": "", "type": _module_type(generation, "Transformer")}]
+    listed = [("", _module_type(generation, "Transformer"))]
     for index, (name, config) in enumerate(modules, start=1):
         path = f"{index}_{name}"
-        listed.append(
-            {
-                "idx": index,
-                "name": str(index),
-                "path": path,
-                "type": _module_type(generation, name),
-            }
-        )
+        listed.append((path, _module_type(generation, name)))
         (folder / path).mkdir()
         write_json(folder / path / "config.json", config)
-    write_json(folder / "modules.json", listed)
+    write_modules(folder, *listed)
     return folder
+
+
+def write_modules(folder: Path, *modules: tuple[str, str]) -> None:
+    """Write modules.json: the path and the type of each."""
+    listed = [
+        {"idx": place, "name": str(place), "path": path, "type": kind}
+        for place, (path, kind) in enumerate(modules)
+    ]
+    write_json(folder / "modules.json", listed)
 
 
 def write_router(
@@ -126,22 +128,12 @@ def write_two_encoders(folder: Path, **settings: object) -> Path:
     (folder / "q_dense").mkdir()
     write_json(folder / "q_dense" / "config.json", {"bias": False})
     save_file(dense, folder / "q_dense" / "model.safetensors")
-    types = {
-        name: _module_type("base", kind)
-        for name, kind in (
-            ("q_bert", "Transformer"),
-            ("q_pool", "Pooling"),
-            ("q_dense", "Dense"),
-            ("d_bert", "Transformer"),
-            ("d_pool", "Pooling"),
-        )
-    }
+    kinds = {"bert": "Transformer", "pool": "Pooling", "dense": "Dense"}
+    names = ("q_bert", "q_pool", "q_dense", "d_bert", "d_pool")
+    types = {name: _module_type("base", kinds[name[2:]]) for name in names}
     routes = {"query": ["q_bert", "q_pool", "q_dense"], "document": ["d_bert", "d_pool"]}
     write_router(folder, routes, types, default_route="document")
-    write_json(
-        folder / "modules.json",
-        [{"idx": 0, "name": "0", "path": "", "type": _module_type("base", "Router")}],
-    )
+    write_modules(folder, ("", _module_type("base", "Router")))
     return folder
 
 

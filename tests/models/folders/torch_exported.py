@@ -23,104 +23,66 @@ SIZES: dict[str, Any] = {
 }
 
 
-def roformer() -> Any:
-    from transformers import RoFormerConfig, RoFormerModel
+def made(name: str, output: str = "Model", **settings: Any) -> Any:
+    """A model of transformers with these settings."""
+    import transformers
 
-    return RoFormerModel(RoFormerConfig(**SIZES, embedding_size=14, rotary_value=True))
+    config = getattr(transformers, f"{name}Config")(**settings)
+    return getattr(transformers, f"{name}{output}")(config)
+
+
+def roformer() -> Any:
+    return made("RoFormer", **SIZES, embedding_size=14, rotary_value=True)
 
 
 def esm() -> Any:
-    from transformers import EsmConfig, EsmModel
-
-    return EsmModel(EsmConfig(**SIZES, mask_token_id=4, position_embedding_type="rotary"))
+    return made("Esm", **SIZES, mask_token_id=4, position_embedding_type="rotary")
 
 
 def convbert() -> Any:
-    from transformers import ConvBertConfig, ConvBertModel
-
-    return ConvBertModel(ConvBertConfig(**SIZES, embedding_size=14))
+    return made("ConvBert", **SIZES, embedding_size=14)
 
 
 def mobilebert() -> Any:
-    from transformers import MobileBertConfig, MobileBertModel
-
-    return MobileBertModel(
-        MobileBertConfig(
-            **SIZES,
-            embedding_size=24,
-            trigram_input=False,  # it looks at the next token, also where that is padding
-            intra_bottleneck_size=16,
-            normalization_type="layer_norm",
-        )
-    )
+    # trigram_input looks at the next token, also where that is padding.
+    sizes = SIZES | {"embedding_size": 24, "intra_bottleneck_size": 16}
+    return made("MobileBert", **sizes, trigram_input=False, normalization_type="layer_norm")
 
 
 def ernie() -> Any:
-    from transformers import ErnieConfig, ErnieModel
-
-    return ErnieModel(ErnieConfig(**SIZES))
+    return made("Ernie", **SIZES)
 
 
 def mt5() -> Any:
-    from transformers import MT5Config, MT5EncoderModel
-
-    return MT5EncoderModel(
-        MT5Config(
-            vocab_size=len(VOCABULARY),
-            d_model=24,
-            d_kv=10,
-            d_ff=40,
-            num_layers=3,
-            num_heads=4,
-        )
-    )
+    sizes = {"d_model": 24, "d_kv": 10, "d_ff": 40, "num_layers": 3, "num_heads": 4}
+    return made("MT5", "EncoderModel", vocab_size=len(VOCABULARY), **sizes)
 
 
 def gpt_neox() -> Any:
-    from transformers import GPTNeoXConfig, GPTNeoXModel
-
-    return GPTNeoXModel(GPTNeoXConfig(**SIZES))
+    return made("GPTNeoX", **SIZES)
 
 
 def big_bird(attention_type: str = "original_full") -> Any:
-    from transformers import BigBirdConfig, BigBirdModel
-
-    return BigBirdModel(
-        BigBirdConfig(**SIZES, attention_type=attention_type, block_size=4, num_random_blocks=1)
-    )
+    sizes = SIZES | {"block_size": 4, "num_random_blocks": 1}
+    return made("BigBird", **sizes, attention_type=attention_type)
 
 
 def reformer() -> Any:
-    from transformers import ReformerConfig, ReformerModel
-
-    return ReformerModel(
-        ReformerConfig(
-            vocab_size=len(VOCABULARY),
-            hidden_size=24,
-            attention_head_size=6,
-            num_attention_heads=4,
-            feed_forward_size=40,
-            axial_pos_embds=False,
-            max_position_embeddings=64,
-            attn_layers=["local", "local"],
-            local_attn_chunk_length=8,
-        )
-    )
+    sizes = {"hidden_size": 24, "attention_head_size": 6, "num_attention_heads": 4}
+    sizes |= {"feed_forward_size": 40, "max_position_embeddings": 64, "local_attn_chunk_length": 8}
+    kinds: dict[str, Any] = {"axial_pos_embds": False, "attn_layers": ["local", "local"]}
+    return made("Reformer", vocab_size=len(VOCABULARY), **sizes, **kinds)
 
 
 def bart() -> Any:
-    from transformers import BartConfig, BartModel
-
     sizes = {"d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 40}
     heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "decoder_ffn_dim": 40}
-    return BartModel(BartConfig(vocab_size=len(VOCABULARY), **sizes, **heads, pad_token_id=0))
+    return made("Bart", vocab_size=len(VOCABULARY), **sizes, **heads, pad_token_id=0)
 
 
 def xlnet() -> Any:
-    from transformers import XLNetConfig, XLNetModel
-
     sizes = {"d_model": 24, "n_layer": 3, "n_head": 4, "d_inner": 40}
-    return XLNetModel(XLNetConfig(vocab_size=len(VOCABULARY), **sizes, pad_token_id=0))
+    return made("XLNet", vocab_size=len(VOCABULARY), **sizes, pad_token_id=0)
 
 
 def saved(folder: Path, model: Any, **settings: Any) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.folders.tiny_folders import VOCABULARY
+from models.formulas.network_numpy import linear_shapes
 from models.formulas.rotary_numpy import (
     Floats,
     Weights,
@@ -47,11 +48,11 @@ def weights(*, code: bool = False) -> dict[str, Floats]:
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
         for part in ("self.query", "self.key", "self.value", "output.dense"):
-            shapes |= _linear(f"{layer}.attention.{part}", HIDDEN, HIDDEN)
+            shapes |= linear_shapes(f"{layer}.attention.{part}", HIDDEN, HIDDEN)
         shapes |= _norm(f"{layer}.attention.output.LayerNorm")
         wide, down = ("up_gated_layer", "down_layer") if code else ("gated_layers", "wo")
         shapes[f"{layer}.mlp.{wide}.weight"] = (2 * WIDE, HIDDEN)
-        shapes |= _linear(f"{layer}.mlp.{down}", WIDE, HIDDEN)
+        shapes |= linear_shapes(f"{layer}.mlp.{down}", WIDE, HIDDEN)
         for norm in CODE_NORMS if code else ("mlp.layernorm",):
             shapes |= _norm(f"{layer}.{norm}")
     return weights_of(shapes)
@@ -121,10 +122,6 @@ def attended(query: Floats, key: Floats, value: Floats) -> Floats:
 
 #: Of four heads, then of the first, third, … of eight.
 SLOPES = (2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-1, 2.0**-3)
-
-
-def _linear(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
-    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def _norm(name: str) -> dict[str, tuple[int, ...]]:

@@ -1,27 +1,18 @@
-"""jina-embeddings-v3 with the adapters of its tasks, as it was published, in float64."""
+"""jina-embeddings-v3 with the adapters of its tasks, as it was published."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.formulas.rotary_numpy import (
-    HEADS,
     HIDDEN,
     LAYERS,
     SIZES,
     WIDE,
     Floats,
     Weights,
-    gelu,
-    heads_of,
-    layer_norm,
-    linear,
-    mixed,
-    near,
-    turned,
     weights_of,
 )
 
@@ -110,22 +101,3 @@ def merged(stored: Weights, task: str | None) -> dict[str, Floats]:
             product = one @ other if name in _TABLES else other @ one
             found[f"{name}.weight"] = found[f"{name}.weight"] + product * (ALPHA / RANK)
     return found
-
-
-def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
-    """The forward pass of merged weights, for one text that is not padded."""
-    words = w["embeddings.word_embeddings.weight"][ids]
-    x = words + w["embeddings.token_type_embeddings.weight"][0]
-    x = layer_norm(x, w, "emb_ln", 1e-5)
-    for number in range(LAYERS):
-        layer = f"encoder.layers.{number}"
-        query, key, value = (
-            heads_of(part, HIDDEN // HEADS)
-            for part in np.split(linear(x, w, f"{layer}.mixer.Wqkv"), 3, axis=-1)
-        )
-        attended = mixed(turned(query, THETA), turned(key, THETA), value, near(len(ids)))
-        x = x + linear(attended, w, f"{layer}.mixer.out_proj")
-        x = layer_norm(x, w, f"{layer}.norm1", 1e-5)
-        wide = gelu(linear(x, w, f"{layer}.mlp.fc1"))
-        x = layer_norm(x + linear(wide, w, f"{layer}.mlp.fc2"), w, f"{layer}.norm2", 1e-5)
-    return x

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.formulas.network_numpy import linear_shapes
 from models.formulas.rotary_numpy import (
     HEADS,
     HIDDEN,
@@ -19,7 +20,6 @@ from models.formulas.rotary_numpy import (
     layer_norm,
     linear,
     mixed,
-    near,
     turned,
     weights_of,
 )
@@ -63,16 +63,16 @@ def weights() -> dict[str, Floats]:
     }
     for number in range(LAYERS):
         layer = f"encoder.layers.{number}"
-        shapes |= _linear(f"{layer}.attn.Wqkv", HIDDEN, 3 * HIDDEN)
-        shapes |= _linear(f"{layer}.attn.out_proj", HIDDEN, HIDDEN)
+        shapes |= linear_shapes(f"{layer}.attn.Wqkv", HIDDEN, 3 * HIDDEN)
+        shapes |= linear_shapes(f"{layer}.attn.out_proj", HIDDEN, HIDDEN)
         if number % 2:
             shapes[f"{layer}.mlp.router.layer.weight"] = (EXPERTS, HIDDEN)
             shapes[f"{layer}.mlp.experts.bias"] = (HIDDEN,)
             for weight in ("w1", "w2"):
                 shapes[f"{layer}.mlp.experts.mlp.{weight}"] = (EXPERTS * WIDE, HIDDEN)
         else:
-            shapes |= _linear(f"{layer}.mlp.fc1", HIDDEN, WIDE)
-            shapes |= _linear(f"{layer}.mlp.fc2", WIDE, HIDDEN)
+            shapes |= linear_shapes(f"{layer}.mlp.fc1", HIDDEN, WIDE)
+            shapes |= linear_shapes(f"{layer}.mlp.fc2", WIDE, HIDDEN)
         shapes |= {
             f"{layer}.{norm}.{part}": (HIDDEN,)
             for norm in ("norm1", "norm2")
@@ -91,7 +91,7 @@ def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
             heads_of(part, HIDDEN // HEADS)
             for part in np.split(linear(x, w, f"{layer}.attn.Wqkv"), 3, axis=-1)
         )
-        attended = mixed(turned(query, 50.0), turned(key, 50.0), value, near(len(ids)))
+        attended = mixed(turned(query, 50.0), turned(key, 50.0), value)
         x = layer_norm(x + linear(attended, w, f"{layer}.attn.out_proj"), w, f"{layer}.norm1")
         if number % 2:
             wide = np.array([experts(token, w, f"{layer}.mlp") for token in x])
@@ -114,7 +114,3 @@ def experts(token: Floats, w: Weights, name: str) -> Floats:
         total += shares[expert] * (gelu(w1 @ token) @ w2)
     result: Floats = total
     return result
-
-
-def _linear(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
-    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}

@@ -47,13 +47,3 @@ def random_weights(shapes: dict[str, tuple[int, ...]], seed: int = 1) -> dict[st
     return {
         name: random.normal(0.0, 0.2, shape).astype(np.float32) for name, shape in shapes.items()
     }
-
-
-def renamed(weights: dict[str, Floats], *changes: tuple[str, str]) -> dict[str, Floats]:
-    """The same weights with parts of their names replaced, one change after another."""
-    result = {}
-    for name, array in weights.items():
-        for old, new in changes:
-            name = name.replace(old, new)
-        result[name] = array
-    return result

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
-from dataclasses import replace
+from itertools import product
 
 import pytest
 from tokenizers import Tokenizer, models, normalizers
@@ -13,6 +12,7 @@ from models.folders.causal import qwen_tokenizer
 from models.folders.small_tokenizers import LONG, baked
 from polybake.base.modelfile.manifest import Pair
 from polybake.errors import InputError
+from polybake.runtime.tokenization.bare_tokenizer import BareTokenizer
 from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt, Part
 from polybake.runtime.tokenization.pairs import join, surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
@@ -21,16 +21,8 @@ BEGINS, ENDS = "<|im_start|>user\nQuery: ", "<|im_end|>\n<|im_start|>assistant\n
 WHOLE: Part = (BEGINS, QUERY, "\nDocument: ", DOCUMENT, ENDS)
 #: Texts whose ends join with what stands beside them.
 TEXTS = (
-    "",
-    "yes",
-    "no.",
-    "a.\n",
-    " ",
-    "\n",
-    "the end ",
-    "e\u0301",
-    "<|im_end|>",
-    "\u4e2d\U0001f600",
+    *("", "yes", "no.", "a.\n", " ", "\n", "the end "),
+    *("e\u0301", "<|im_end|>", "\u4e2d\U0001f600"),
 )
 
 
@@ -45,27 +37,22 @@ def clients(tokenizer: BakedTokenizer, pair: Pair, texts: tuple[str, str], most:
 
 
 def test_a_prompt_of_one_text_is_parted() -> None:
-    """The line break belongs to the query, as it becomes one token with a full stop."""
+    """The line break belongs to the query, as it becomes one token with a full stop.
+
+    Texts have the tokens of the whole beyond those that the prompt was parted by.
+    """
     tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
     query, document = pair.texts
     assert (query.before, query.after) == ("user\nQuery: ", "\n")
     assert (document.before, document.after) == ("Document: ", "")
     assert pair.truncate == "only_second"
-    made = qwen_tokenizer()
-    for first in TEXTS:
-        for second in TEXTS:
-            text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
-            expected = made.encode(text, add_special_tokens=False).ids
-            assert clients(tokenizer, pair, (first, second), LONG) == expected
-
-
-def test_random_texts_have_the_tokens_of_the_whole() -> None:
-    """Beyond those that the prompt was parted by."""
-    tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
     made, draw = qwen_tokenizer(), random.Random(5)  # noqa: S311 - no secret
     letters = "ab.,:;!?'\"()<>|/-_ \n\r\t01\u00a0\u0301\u00e9\u4e2d\u200d\U0001f600"
-    for _ in range(500):
-        first, second = ("".join(draw.choices(letters, k=draw.randint(0, 12))) for _ in range(2))
+    drawn = [
+        tuple("".join(draw.choices(letters, k=draw.randint(0, 12))) for _ in range(2))
+        for _ in range(500)
+    ]
+    for first, second in [*product(TEXTS, TEXTS), *drawn]:
         text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
         expected = made.encode(text, add_special_tokens=False).ids
         assert clients(tokenizer, pair, (first, second), LONG) == expected, (first, second)
@@ -104,19 +91,10 @@ def test_parts_have_their_own_ids_and_limits() -> None:
     assert tokenizer.max_length == 19
 
 
-def test_the_whole_prompt_is_made_without_the_parts() -> None:
-    """So a bake that compares the two finds a part that is wrong."""
-    made = PairPrompt((WHOLE,)).whole(qwen())(("a.", "b"))
-    text = f"{BEGINS}a.\nDocument: b{ENDS}"
-    assert made == qwen_tokenizer().encode(text, add_special_tokens=False).ids
-
-
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (((BEGINS, DOCUMENT, "\n", QUERY, ENDS),), "holds document, query; expected the query"),
         (((BEGINS, QUERY, ENDS),), "holds query; expected the query and the document"),
-        (((BEGINS, QUERY, "\nB: ", DOCUMENT, "\nAnswer:"),), r"'\\nAnswer:' shares tokens with"),
         (((BEGINS, QUERY, "", DOCUMENT, ENDS),), "'' shares tokens with the text before it"),
     ],
 )
@@ -137,16 +115,11 @@ def test_a_tokenizer_that_joins_everything_is_refused() -> None:
         PairPrompt((("Query: ", QUERY, "\nDocument: ", DOCUMENT),)).for_pairs(baked(made))
 
 
-def test_a_prompt_leaves_room() -> None:
-    """For at least one token of the texts."""
-    most = PairPrompt((WHOLE,)).for_pairs(qwen())[1].special
-    with pytest.raises(InputError, match=f"{most} tokens beside its texts, and a row has {most}"):
-        PairPrompt((WHOLE,), max_length=most).for_pairs(qwen())
-
-
-def test_the_side_that_is_cut_is_the_end() -> None:
-    """The beginning of a text is the prompt."""
-    data = json.loads(qwen().json)
-    data["truncation"]["direction"] = "Left"
-    with pytest.raises(InputError, match='expected truncation_side = "right"'):
-        PairPrompt((WHOLE,)).for_pairs(replace(qwen(), json=json.dumps(data)))
+def test_where_a_text_may_be_parted() -> None:
+    """From the first special token's beginning to the last one's end; what ends a text, at once."""
+    bare = BareTokenizer(qwen())
+    assert bare.cuts("", "a.\n<|im_end|>\n<|im_start|>b", ends=False) == (3, 26)
+    assert bare.cuts("a", "<|im_end|>\n", ends=True) == (0, 11)
+    assert bare.cuts("a", "", ends=True) == (0, 0)
+    with pytest.raises(InputError, match="shares tokens with the text before it"):
+        bare.cuts("a", "\n<|im_end|>", ends=True)

@@ -9,7 +9,7 @@ import pytest
 from models.folders.tiny_folders import write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.slow_patterns import slow_pattern, texts
+from polybake.runtime.tokenization.slow_patterns import slow_pattern
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
 
 pytestmark = pytest.mark.slow
@@ -34,20 +34,12 @@ def test_patterns_in_use_get_through() -> None:
     assert slow_pattern(KNOWN) is None
 
 
+SLOW = [r"(a+)+$", r"(?:ab|ab)*c", r"^(\p{L}+)*\d", r".*.*=x"]
+MORE = [r"x(a+)+y", r"(\w+\s?)*$", r"([a-z0-9]+-?)*:", r"(\s+)+x", r"(\d+\.?)+%", r"(.+)+\z"]
+
+
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        r"(a+)+$",
-        r"x(a+)+y",
-        r"(?:ab|ab)*c",
-        r"(\w+\s?)*$",
-        r"([a-z0-9]+-?)*:",
-        r"^(\p{L}+)*\d",
-        r"(\s+)+x",
-        r"(\d+\.?)+%",
-        r"(.+)+\z",
-        r".*.*=x",
-    ],
+    "pattern", [*SLOW, *(pytest.param(one, marks=pytest.mark.weekly) for one in MORE)]
 )
 def test_finds_repetitions_of_repetitions(pattern: str) -> None:
     """The first slow pattern of several is found, wherever its repetition stands."""
@@ -83,10 +75,3 @@ def test_searches_nothing_in_the_working_folder(
     monkeypatch.chdir(tmp_path)
     assert slow_pattern([r"\s+"]) is None
     assert not (tmp_path / "ran").exists()
-
-
-def test_texts_hold_all_that_a_pattern_needs() -> None:
-    """Each part repeats behind what stands before it, with all of it once more at the end."""
-    assert "x" + "a" * 40 + "!xay" in set(texts("x(a+)+y"))
-    assert " " * 40 + "\n a" in set(texts(r"\s+\w"))
-    assert len(list(texts("a" * 10_000))) < 50_000

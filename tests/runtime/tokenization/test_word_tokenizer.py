@@ -14,7 +14,7 @@ from polybake.runtime.tokenization.tokenizer import NO_LIMIT
 from polybake.runtime.tokenization.word_tokenizer import Words, bake_word_tokenizer
 
 HERE = ModelFolder.at(Path())
-LETTERS = "abBAΣσς'.-İi\u0307ßẞǄéÉ\u0301_Ⅷ\u212a👩\u200d1"  # noqa: RUF001
+LETTERS = "abBAΣσς'.-^[]\\*İi\u0307ßẞǄéÉ\u0301_Ⅷ\u212a👩\u200d1"  # noqa: RUF001
 SPACES = " \t\n\u0085\u3000\x1c\u00a0\u2028"
 
 
@@ -52,7 +52,7 @@ def texts_of(words: Words, seed: int) -> list[str]:
     return [*mixed, *decorated, "", *SPACES, "...", "Σ ΑΣ ΑΣ' ΑΣ-Α"]  # noqa: RUF001
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_gives_the_ids_of_the_rules(seed: int, lowercase: bool) -> None:
     """A word is tried as it stands, without punctuation and in lower case, as in the library."""
@@ -86,12 +86,6 @@ def test_the_limit_counts_known_words() -> None:
 def test_the_last_of_equal_words_counts() -> None:
     """A word that stands twice has the id of its last place."""
     assert bake_word_tokenizer(HERE, Words(("a", "b", "a"))).encode(["a b"]) == [[2, 1]]
-
-
-def test_refuses_the_empty_word() -> None:
-    """The empty word would match every punctuation mark."""
-    with pytest.raises(InputError, match="the vocabulary has the empty word"):
-        bake_word_tokenizer(HERE, Words(("", "a")))
 
 
 def test_refuses_more_spellings_than_it_can_mark() -> None:

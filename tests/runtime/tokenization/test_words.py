@@ -1,4 +1,4 @@
-"""The words of texts, beside what tokenizers itself says of them."""
+"""The words of texts, the rule by which they end, and the windows of long texts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
-from models.folders.small_tokenizers import LETTERS, LONG, byte_level, metaspace, wordpiece
+from models.folders.small_tokenizers import (
+    LETTERS,
+    LONG,
+    baked,
+    byte_level,
+    metaspace,
+    wordpiece,
+)
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.word_rule import Rule
+from polybake.runtime.tokenization.windows import OVERLAP, ChunkWindow, windows
+from polybake.runtime.tokenization.word_rule import Rule, WordRule, word_rule
 from polybake.runtime.tokenization.words import Chunk, Word, chunks, stretches
 
 TOKENIZERS: dict[str, tuple[BakedTokenizer, Rule]] = {
@@ -131,3 +140,69 @@ def test_pieces_make_up_their_chunk(name: str, text: str, room: int) -> None:
         for word in chunk.words:
             assert chunk.start <= word.start < word.end <= chunk.end
             assert word.first + word.tokens <= chunk.tokens
+
+
+def without_regex() -> BakedTokenizer:
+    made = Tokenizer.from_str(byte_level().json)
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
+    return baked(made)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "coarse", "fine"),
+    [
+        (wordpiece(), *[WordRule("continuation", "##")] * 2),
+        (byte_level(), WordRule("gaps"), WordRule("gpt2")),
+        (byte_level(normalizers.NFC()), WordRule("gaps"), WordRule("gpt2", composed=True)),
+        (byte_level(normalizers.NFKC()), *[WordRule("gaps")] * 2),
+        (without_regex(), *[WordRule("gaps")] * 2),
+        (metaspace(), *[WordRule("gaps")] * 2),
+    ],
+)
+def test_the_rule_of_a_tokenizer(
+    tokenizer: BakedTokenizer, coarse: WordRule, fine: WordRule
+) -> None:
+    """Every client must find the same words; where not all could, words end at gaps."""
+    assert word_rule(tokenizer, finest=False) == coarse
+    assert word_rule(tokenizer, finest=True) == fine
+
+
+def of(*tokens: int) -> list[Chunk]:
+    return [Chunk(place, place + 1, count, ()) for place, count in enumerate(tokens)]
+
+
+def pieces(*tokens: int) -> list[Chunk]:
+    return [chunk._replace(inner=chunk.start) for chunk in of(*tokens)]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "room", "expected"),
+    [
+        ([], 10, []),
+        (of(2, 3, 5), 10, [(0, 3)]),
+        (of(*[1] * 10), 6, [(0, 6), (3, 9), (6, 10)]),
+        (of(4, 4, 4), 8, [(0, 2), (1, 3)]),
+        (of(5, 5, 5), 8, [(0, 1), (1, 2), (2, 3)]),
+        (of(1, 30, 1), 6, [(0, 1), (1, 2), (2, 3)]),
+        (of(*[1] * 5, 6, 1), 6, [(0, 5), (5, 6), (6, 7)]),
+        ([*of(1, 1), *pieces(2, 2), *of(1)], 10, [(0, 2), (2, 3), (3, 4), (4, 5)]),
+    ],
+)
+def test_windows_overlap_by_half_their_room(
+    chunks: list[Chunk], room: int, expected: list[tuple[int, int]]
+) -> None:
+    """Of whole chunks; a long one, and a piece, which would have other tokens, stand alone."""
+    assert windows(chunks, room) == [ChunkWindow(*window) for window in expected]
+
+
+@given(st.lists(st.integers(0, 12)), st.integers(1, 600))
+def test_every_chunk_is_in_a_window(tokens: list[int], room: int) -> None:
+    """Windows keep the order, fit unless one chunk is too long, and overlap within limits."""
+    found = windows(of(*tokens), room)
+    assert {place for one in found for place in range(*one)} == {*range(len(tokens))}
+    for one in found:
+        assert sum(tokens[one.first : one.last]) <= room or one.last == one.first + 1
+    for before, after in pairwise(found):
+        assert before.first < after.first <= before.last < after.last
+        assert not {*range(*after)} <= {*range(*before)}
+        assert sum(tokens[after.first : before.last]) <= min(OVERLAP, room // 2)
