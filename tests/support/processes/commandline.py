@@ -23,7 +23,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of polybake in this process, with these settings in its environment."""
     words = [str(argument) for argument in arguments]
-    if any(name.startswith("PYTHON") for name in settings):  # only a new Python reads them
+    if any(name.startswith(("PYTHON", "HF_")) for name in settings):  # a new Python reads them
         command = [sys.executable, "-m", "polybake.cli.main", *words]
         environment = {**os.environ, **settings}
         return subprocess.run(
