@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polybake.baking.steps import Dense, Hybrid, Normalize, Pool, Route, State
-from polybake.errors import InputError
+from polybake.baking.steps import Dense, Hybrid, Normalize, Pool, State
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.normal(size=(3, 4, 5)).astype(np.float32)
@@ -49,14 +48,6 @@ def test_the_formula() -> None:
     assert len(weights.x) == len(vectors.x) == len(PLACES)
     assert weights.counts.tolist() == vectors.counts.tolist() == [3, 2, 0]
     assert weights.x.any()
-
-
-def test_it_stands_last(run_steps) -> None:
-    """No route holds three outputs, and they need tokens."""
-    with pytest.raises(ValueError, match="a route holds a hybrid step"):
-        Route(routes={"a": (HYBRID,), "b": ()}, default="a")
-    with pytest.raises(InputError, match="hybrid takes token embeddings"):
-        run_steps([Pool(mode="mean"), HYBRID], State(X, IDS, MASK), 18)
 
 
 def test_reads_as_in_the_manifest() -> None:

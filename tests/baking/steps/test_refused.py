@@ -83,8 +83,6 @@ INFINITE = float("inf")
         (Pool, {"mode": [["mean"]]}, r"unknown mode \['mean'\]"),
         (Pool, {"mode": None}, "unknown mode None"),
         (Quantize, {"precision": "int4"}, "'int8', 'uint8', 'binary' or 'ubinary'"),
-        (Quantize, {"precision": "int8"}, "write ranges.npy with: polybake fit --ranges"),
-        (Quantize, {"precision": "int8", "ranges": RANGES[:1]}, r"shape \[1, 16\]"),
         (Quantize, {"precision": "int8", "ranges": RANGES * INFINITE}, "finite"),
         (
             Quantize,
@@ -202,10 +200,6 @@ LABEL_SPANS = LabelSpans(
             "a row of the ranges takes 16 elements .* has 7",
         ),
         ([Quantize(precision="ubinary")], "put it after a step that pools"),
-        (
-            [WeightedLayerPooling(weights=ROW, layer_start=1)],
-            "which only bert, camembert, distilbert",
-        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
