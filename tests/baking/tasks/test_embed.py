@@ -10,7 +10,7 @@ import pytest
 
 import polybake
 from models.files.task_models import write_splade
-from models.folders.tiny_folders import change_json, write_bert, write_sentence_transformers
+from models.folders.tiny_folders import change_json, write_bert
 from models.onnx.tiny_onnx import POOLED, TOKENS, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
@@ -56,8 +56,6 @@ def test_what_was_trained_for_something_else_is_refused(
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
     with pytest.raises(InputError, match=message):
         settings_text(open_source(folder), folder, "m", tmp_path, "native")
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", steps=POOL)
-    assert report.manifest.contract.task == "embed"
 
 
 @pytest.mark.parametrize("architecture", ["BertModel", "BertForMaskedLM", "T5EncoderModel"])
@@ -136,15 +134,6 @@ def test_an_origin_is_not_the_model(tmp_path: Path) -> None:
     assert 'mode = "mean"' in settings_text(open_source(folder), folder, "m", tmp_path, "native")
     with pytest.raises(InputError, match="add a step that pools"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
-
-
-def test_modules_say_how_it_is_pooled(tmp_path: Path) -> None:
-    """modules.json decides, even where config.json names a generator, as in Qwen3-Embedding."""
-    pooling = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True})
-    folder = write_sentence_transformers(tmp_path / "model", pooling)
-    change_json(folder / "config.json", architectures=["Qwen3ForCausalLM"])
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m")
-    assert [step.split("(")[0] for step in report.manifest.steps] == ["pool"]
 
 
 def test_a_masked_language_model_needs_a_word(tmp_path: Path) -> None:

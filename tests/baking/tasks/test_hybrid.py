@@ -13,12 +13,13 @@ import pytest
 
 import polybake
 from models.files.task_models import m3_layers, write_m3
-from models.folders.tiny_folders import change_json, write_bert, write_json
-from models.folders.torch_saved import write_torch
+from models.folders.tiny_folders import write_json
 from polybake.baking.bake_config import bake_config
+from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
 from polybake.base.modelfile.fixture_folder import read_fixture, write_fixture
+from polybake.cli.init import settings_text
 from polybake.config import Config
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import render_client
@@ -26,7 +27,6 @@ from polybake.shipping.export.ort_format import export_ort
 from polybake.study.bench.expected import expected
 from polybake.study.diff.parts import compare_parts
 from polybake.testing import golden_cases
-from support.processes.commandline import polybake as command
 
 OUTPUTS = ("dense_embedding", "token_weights", "token_embeddings")
 
@@ -121,27 +121,17 @@ def test_other_precisions(precision: str, tmp_path: Path) -> None:
     assert polybake.Embedder(tmp_path / "tiny.onnx").self_check() == 0
 
 
-def as_pickles(folder: Path) -> Path:
+def test_layers_that_are_pickles(model: Path, tmp_path: Path) -> None:
+    """They are read if the user says so; else the dense vectors are baked, and a note says it."""
+    folder = write_m3(tmp_path / "m")
     for name, arrays in m3_layers().items():
         (folder / f"{name}.safetensors").unlink()
         write_torch(folder / f"{name}.pt", arrays)
-    return folder
-
-
-def test_layers_that_are_pickles(model: Path, tmp_path: Path) -> None:
-    """They are read if the user says so; else the dense vectors are baked, and a note says it."""
-    folder = as_pickles(write_m3(tmp_path / "m"))
     report = baked(folder, tmp_path / "dense.onnx")
     assert report.manifest.contract.task == "embed"
     assert "further_outputs" not in report.manifest.contract.canonical()
-    assert report.notes == (
-        (
-            f"{folder} has layers of sparse and multi-vector outputs, too; to bake all three, set "
-            'task = "hybrid" and pickle = "tensors"'
-        ),
-    )
-    with pytest.raises(InputError, match=r'is a pickle, .* say pickle = "tensors"'):
-        baked(folder, tmp_path / "tiny.onnx", task="hybrid")
+    (note,) = report.notes
+    assert note.endswith('set task = "hybrid" and pickle = "tensors"')
     report = baked(folder, tmp_path / "tiny.onnx", pickle="tensors")
     assert report.manifest.contract == read_head(model).manifest.contract
     assert report.manifest.fingerprint == read_head(model).manifest.fingerprint
@@ -156,86 +146,12 @@ def test_empty_prompts_are_none(model: Path, tmp_path: Path) -> None:
     assert report.manifest.contract == read_head(model).manifest.contract
 
 
-def test_init_finds_the_task(tmp_path: Path) -> None:
-    """Where both layers lie there; a folder of one is one for dense vectors alone."""
-    folder = write_m3(tmp_path / "m")
-    command("init", folder, "--output", "a.toml", cwd=tmp_path)
-    assert 'task = "hybrid"' in (tmp_path / "a.toml").read_text("utf-8")
-    assert 'step = "head"' in (tmp_path / "a.toml").read_text("utf-8")
-    (folder / "colbert_linear.safetensors").unlink()
-    command("init", folder, "--output", "b.toml", cwd=tmp_path)
-    assert "task" not in (tmp_path / "b.toml").read_text("utf-8")
-
-
-def without_eos(folder: Path) -> None:
-    change_json(folder / "tokenizer_config.json", eos_token=None)
-
-
-def without_bias(folder: Path) -> None:
-    layers = m3_layers()
-    del layers["colbert_linear"]["bias"]
-    write_m3(folder, layers)
-
-
-def of_two_numbers(folder: Path) -> None:
-    layers = m3_layers()
-    write_m3(folder, {**layers, "sparse_linear": layers["colbert_linear"]})
-
-
-def of_another_size(folder: Path) -> None:
-    layers = m3_layers()
-    layers["colbert_linear"]["weight"] = layers["colbert_linear"]["weight"][:, 1:]
-    write_m3(folder, layers)
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (without_eos, "eos_token = None, expected a token of the vocabulary"),
-        (without_bias, "colbert_linear.safetensors: holds weight; expected bias, weight"),
-        (of_two_numbers, "sparse_linear.safetensors: gives a token 7 numbers, expected one"),
-        (of_another_size, "dense: the weight takes 11 elements and the embedding has 12"),
-    ],
-)
-def test_what_does_not_fit(change: Callable[[Path], None], says: str, tmp_path: Path) -> None:
-    """A layer or a token that is not what was expected is named."""
-    folder = write_m3(tmp_path / "m")
-    for inner in ("1_Pooling", "2_Normalize"):
-        if change is not without_eos:
-            (folder / inner / "config.json").unlink()
-            (folder / inner).rmdir()
-    change(folder)
-    with pytest.raises(InputError, match=says):
-        baked(folder, tmp_path / "tiny.onnx")
-    assert not (tmp_path / "tiny.onnx").exists()
-
-
-def test_what_is_no_such_model(tmp_path: Path) -> None:
-    """The task wants its layers and its steps, takes no prompts, and no other task has them."""
-    plain, folder, out = write_bert(tmp_path / "p"), write_m3(tmp_path / "m"), tmp_path / "o.onnx"
-    with pytest.raises(InputError, match="gives no sparse and multi-vector outputs; expected"):
-        baked(plain, out, task="hybrid")
-    table = {"model": {"name": "tiny", "source": folder, "output": out}}
-    head, pool = [{"step": "head"}], [{"step": "pool", "mode": "mean"}]
-    with pytest.raises(InputError, match="stands after hybrid; move hybrid to the end"):
-        bake_config(Config.model_validate(table), [*head, {"step": "normalize"}])
-    with pytest.raises(InputError, match="the task 'embed' has sentence_embedding; say task = \"h"):
-        bake_config(Config.model_validate(table), head)
-    table["model"]["task"] = "hybrid"
-    with pytest.raises(InputError, match=r"they end in dense_embedding, and the task 'hybrid' has"):
-        bake_config(Config.model_validate(table), pool)
-    with pytest.raises(InputError, match="prompts: query: a model of the task 'hybrid' has none"):
-        bake_config(Config.model_validate({**table, "prompts": {"query": "q: "}}))
-
-
 def test_a_file_of_one_output_is_as_before(tmp_path: Path) -> None:
     """Neither its contract nor its cases know of others."""
     report = baked(write_m3(tmp_path / "m"), tmp_path / "tiny.onnx", task="embed")
     head = read_head(report.path)
     stored = json.dumps(head.manifest.model_dump(mode="json"))
     assert "further" not in stored + head.fixture.model_dump_json(exclude_none=True)
-    for language in ("python", "node", "ruby", "csharp"):
-        assert "urther" not in "".join(render_client(head.manifest, language).files.values())
 
 
 def test_what_takes_one_output_refuses_it(model: Path, tmp_path: Path) -> None:
@@ -249,6 +165,59 @@ def test_what_takes_one_output_refuses_it(model: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=f"gives a text .* outputs, and {says}"):
             call()
+
+
+def test_init_finds_the_task(tmp_path: Path) -> None:
+    """Where both layers lie there; a folder of one is one for dense vectors alone."""
+    folder = write_m3(tmp_path / "m")
+    text = settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    assert 'task = "hybrid"' in text
+    assert 'step = "head"' in text
+    (folder / "colbert_linear.safetensors").unlink()
+    assert "task" not in settings_text(open_source(folder), folder, "m", tmp_path, "native")
+
+
+def cut_bias(layers: Any) -> None:
+    del layers["colbert_linear"]["bias"]
+
+
+def of_two_numbers(layers: Any) -> None:
+    layers["sparse_linear"] = layers["colbert_linear"]
+
+
+def of_another_size(layers: Any) -> None:
+    layers["colbert_linear"]["weight"] = layers["colbert_linear"]["weight"][:, 1:]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (cut_bias, r"colbert_linear\.safetensors: holds weight; expected bias, weight"),
+        (of_two_numbers, r"sparse_linear\.safetensors: gives a token 7 numbers, expected one"),
+        (of_another_size, "weight takes 11 elements and the embedding has 12"),
+    ],
+)
+def test_layers_that_do_not_fit(change: Callable[[Any], None], says: str, tmp_path: Path) -> None:
+    """The layer's file is named."""
+    layers = m3_layers()
+    change(layers)
+    with pytest.raises(InputError, match=says):
+        baked(write_m3(tmp_path / "m", layers), tmp_path / "tiny.onnx")
+    assert not (tmp_path / "tiny.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ([{"step": "normalize"}], "stands after hybrid; move hybrid to the end"),
+        ([], "the task 'embed' has sentence_embedding; say task = \"hybrid\""),
+    ],
+)
+def test_steps_that_do_not_fit(more: list[dict[str, str]], says: str, tmp_path: Path) -> None:
+    """The step, or the task that has three outputs, is named."""
+    source, out = write_m3(tmp_path / "m"), tmp_path / "o.onnx"
+    with pytest.raises(InputError, match=says):
+        polybake.bake(source, out, name="tiny", steps=[{"step": "head"}, *more])
 
 
 def test_a_language_without_a_client_is_refused(model: Path) -> None:

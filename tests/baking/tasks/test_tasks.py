@@ -1,4 +1,4 @@
-"""Each task is known only in the places that docs/adding-a-task.md lists."""
+"""Each task is known in few places, and refuses a model that was not trained for it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+
+import polybake
+from models.folders.tiny_folders import write_bert
+from polybake.errors import InputError
 
 ROOT = Path(__file__).parents[3]
 TASKS = "python/polybake/baking/tasks"
@@ -30,3 +34,25 @@ def test_a_task_is_one_file_and_a_folder_a_language(task: str, names: bytes) -> 
     assert naming >= core
     folders = {place.split("/")[2] for place in naming - core}
     assert folders == {task}
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [
+        ("answer", r"not trained to answer questions; .*ForQuestionAnswering"),
+        ("classify", "not trained to classify texts; expected a model"),
+        ("classify-pairs", "not trained to classify pairs of texts; expected"),
+        ("hybrid", "gives no sparse and multi-vector outputs; expected"),
+        ("multi-vector", "gives no vector for each token"),
+        ("sparse", r"not trained to weigh tokens; .* ends in ForMaskedLM"),
+        ("tag", r"not trained to tag words; .*ForTokenClassification"),
+        ("zero-shot", "not trained to tell what a text entails"),
+        ("zero-shot-tag", "not trained to find spans for labels"),
+    ],
+)
+def test_another_model_is_refused(task: str, named: str, tmp_path: Path) -> None:
+    """The message says what the model was not trained for; nothing is written."""
+    folder = write_bert(tmp_path / "model")
+    with pytest.raises(InputError, match=named):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m", task=task)
+    assert not (tmp_path / "m.onnx").exists()

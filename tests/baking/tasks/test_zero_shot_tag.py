@@ -9,11 +9,9 @@ import pytest
 
 import polybake
 from models.files.task_models import write_gliner
-from models.folders.tiny_folders import write_bert
 from polybake.baking.tasks.zero_shot_tag import PlacedSpan, Window, best_spans, windows
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +48,6 @@ def test_golden_answers_are_spans(model: Path) -> None:
                 assert span["score"] > call["threshold"]
                 end, found = span["end"], found + 1
     assert found > 50
-
-
-def test_it_needs_such_layers(tmp_path: Path) -> None:
-    """Other models are refused by name."""
-    with pytest.raises(InputError, match="was not trained to find spans for labels"):
-        polybake.bake(
-            write_bert(tmp_path / "m"), tmp_path / "m.onnx", name="tiny", task="zero-shot-tag"
-        )
 
 
 def test_windows_hold_every_span() -> None:
