@@ -22,10 +22,10 @@ from polybake.base.modelfile.fixture import (
     encode_vectors,
 )
 from polybake.base.modelfile.manifest import UNQUANTIZED, Output
-from polybake.errors import CheckFailed, InputError
+from polybake.errors import CheckFailed
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.session import open_session
-from polybake.steps import Dropout, Pool, Quantize, Step
+from polybake.steps import Pool, Quantize, Step
 
 HIDDEN = 24
 LOW, WIDTH = -2.0, 0.02
@@ -142,10 +142,3 @@ def spoiled(case: Case) -> Case:
     vectors[-1, -1] += 1
     embeddings = encode_vectors(vectors, decode_slack(case.embeddings))
     return case.model_copy(update={"embeddings": embeddings})
-
-
-def test_nothing_stands_after_it(tmp_path: Path) -> None:
-    """A step behind quantize is refused, even one that does nothing."""
-    with pytest.raises(InputError, match=r"steps\[2\]: stands after quantize; move quantize"):
-        baked(tmp_path, [*TO_INT8, Dropout()])
-    assert not (tmp_path / "q.onnx").exists()

@@ -14,7 +14,6 @@ from polybake.baking.golden.texts import CaseText
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 from polybake.steps import Pool
 
 PROMPTS = {"query": "query: ", "document": ""}
@@ -58,15 +57,3 @@ def test_built_in_cases_come_first(baked: Path) -> None:
     assert {case.prompt for case in cases} == {None, "query", "document"}
     embedded = read_head(baked).fixture.cases
     assert [case.id for case in embedded] == [case.id for case in cases[:-1]]
-
-
-def test_is_what_the_bake_embedded(baked: Path) -> None:
-    """Making the cases again gives the same bits."""
-    again = make_fixture(baked, cases_for(baked))
-    assert again.cases == read_head(baked).fixture.cases
-
-
-def test_names_a_file_that_is_not_baked(tmp_path: Path) -> None:
-    """Any other ONNX file is refused, saying how to bake one."""
-    with pytest.raises(InputError, match=r"has no polybake\.manifest"):
-        make_fixture(write_encoder(tmp_path), [])

@@ -66,55 +66,25 @@ def test_gives_steps_in_order(source: Source, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "shown"),
     [
-        ({"step": "pol"}, r"steps\[1\]\.step: unknown step 'pol'; choose one of: pool, normalize"),
-        ({"mode": "mean"}, r"steps\[1\]\.step: unknown step None"),
-        ({"step": "pool"}, r"steps\[1\]\.mode: "),
-        ({"step": "pool", "mode": "median"}, r"steps\[1\]\.mode: .*'mean'.*found 'median'"),
-        ({"step": "pool", "mode": "mean", "size": 3}, r"steps\[1\]\.size: unknown key; .*: mode"),
-        (
-            {"step": "truncate", "dimensions": 3},
-            r"steps\[1\]\.dimensions: unknown key; .*: .*\(did you mean dimension\?\)",
-        ),
-        ({"step": "normalize", "p": 2}, r"steps\[1\]\.p: unknown key; choose one of: none"),
-        ({"step": "subtract"}, r"steps\[1\]\.vector: is missing; add it"),
-        ({"step": "subtract", "vector": [1.0]}, r"steps\[1\]\.vector: expected a path"),
-        ({"step": "subtract", "vector": "no.npy"}, r"steps\[1\]\.vector: .*no\.npy cannot be read"),
-        ({"step": "dense", "weight": [[1.0]]}, r"steps\[1\]\.weight: expected a path"),
-        ({"step": "dense", "source": "2_Dense", "bias": "b.npy"}, r"bias: stands beside source"),
-        ({"step": "scale", "factor": "two"}, r"steps\[1\]\.factor: .*number, found 'two'"),
-        ({"step": "truncate", "dimension": 0}, r"steps\[1\]\.dimension: .* found 0"),
-        ({"step": "dense", "source": "../x"}, "lies outside the model's folder"),
-        ({"step": "dense", "source": "3_Dense"}, r"^steps\[1\]\.source: .*3_Dense: has no c"),
+        ({"mode": "mean"}, r"step: unknown step None"),
+        ({"step": "pool"}, "mode: "),
+        ({"step": "pool", "mode": "median"}, "mode: .*'mean'.*found 'median'"),
+        ({"step": "pool", "mode": "mean", "size": 3}, "size: unknown key; .*: mode"),
+        ({"step": "truncate", "dimensions": 3}, r"dimensions: unknown key; .* mean dimension\?"),
+        ({"step": "normalize", "p": 2}, "p: unknown key; choose one of: none"),
+        ({"step": "subtract"}, "vector: is missing; add it"),
+        ({"step": "subtract", "vector": [1.0]}, "vector: expected a path"),
+        ({"step": "subtract", "vector": "no.npy"}, r"vector: .*no\.npy cannot be read"),
+        ({"step": "scale", "factor": "two"}, "factor: .*number, found 'two'"),
+        ({"step": "dense", "source": "3_Dense"}, "source: .*3_Dense: has no c"),
     ],
 )
 def test_names_the_key_at_fault(
     spec: dict[str, object], shown: str, source: Source, tmp_path: Path
 ) -> None:
     """An error begins with the path of the key, and gives value and choices."""
-    with pytest.raises(InputError, match=shown):
+    with pytest.raises(InputError, match=rf"^steps\[1\]\.{shown}"):
         resolve([{"step": "pool", "mode": "mean"}, spec], base=tmp_path, source=source)
-
-
-@pytest.mark.parametrize(
-    ("step", "arrays", "shown"),
-    [
-        ("whiten", {"mean": (7,), "matrix": (5, 4)}, "matrix: takes 5 elements and the mean has 7"),
-        ("pca", {"mean": (5,), "components": (3, 7)}, "components: takes 7 .* the mean has 5"),
-        ("pca", {"mean": (7,), "components": (7,)}, r"components: .* found shape \[7\]"),
-        ("remove_components", {"mean": (2, 7), "components": (1, 7)}, r"mean: .* shape \[2, 7\]"),
-        ("remove_components", {"mean": (6,), "components": (1, 7)}, "components: takes 7 .* has 6"),
-        ("layer_norm", {"weight": (7,), "bias": (6,)}, "bias: has 6 elements and the weight 7"),
-    ],
-)
-def test_names_both_sizes_of_arrays(
-    step: str, arrays: dict[str, tuple[int, ...]], shown: str, source: Source, tmp_path: Path
-) -> None:
-    """Arrays that do not belong together are an error with the key's path and their sizes."""
-    for name, shape in arrays.items():
-        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
-    spec = {"step": step, **{name: f"{name}.npy" for name in arrays}}
-    with pytest.raises(InputError, match=rf"^steps\[0\]\.{shown}"):
-        resolve([spec], base=tmp_path, source=source)
 
 
 def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> None:
@@ -131,7 +101,7 @@ def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> Non
         resolve([spec], base=tmp_path, source=source)
 
 
-@pytest.mark.parametrize("routes", [None, ["query"], {"query": "pool"}, {"query": ["pool"]}])
+@pytest.mark.parametrize("routes", [None, ["query"], {"query": ["pool"]}])
 def test_routes_are_lists_of_steps(routes: object, source: Source, tmp_path: Path) -> None:
     """Anything else is shown as it was found."""
     spec = {"step": "route", "default": "query", "routes": routes}

@@ -14,6 +14,7 @@ import pytest
 import polybake
 from models.files.task_models import m3_layers, write_m3
 from models.folders.tiny_folders import write_json
+from models.folders.torch_saved import write_torch
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
