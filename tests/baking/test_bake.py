@@ -165,6 +165,28 @@ def test_refuses_and_writes_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.onnx"]
 
 
+def test_names_decide_no_vector(tmp_path: Path) -> None:
+    """The fingerprint is another where the steps are, and the same where only words are."""
+    source, out = open_source(write_bert(tmp_path / "model")), tmp_path / "out.onnx"
+    plain = bake(source, STEPS, out, name="one").manifest
+    named = bake(source, STEPS, out, name="two", description="Another.").manifest
+    assert (named.name, named.description) == ("two", "Another.")
+    assert named.fingerprint == plain.fingerprint
+    assert bake(source, STEPS[:1], out, name="one").manifest.fingerprint != plain.fingerprint
+
+
+@pytest.mark.parametrize("place", ["model.onnx", "tokenizer.json", "notes.txt", "."])
+def test_overwrites_only_an_earlier_bake(place: str, tmp_path: Path) -> None:
+    """The source, its tokenizer, any other file and a folder stay as they are."""
+    model = write_encoder(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    out = tmp_path / place
+    before = None if out.is_dir() else out.read_bytes()
+    with pytest.raises(InputError, match="is there already, and is no file that polybake wrote"):
+        bake_tiny(model, out)
+    assert out.is_dir() or out.read_bytes() == before
+
+
 class Doubled(Pointwise):
     """A step whose two forms differ."""
 

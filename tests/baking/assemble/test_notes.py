@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from models.folders.tiny_folders import (
 from polybake.baking.assemble.notes import notes
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
-from support.processes.commandline import polybake
+from polybake.cli.main import app
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 NFKC = {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}
@@ -143,16 +145,24 @@ def test_albert_s_pairs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_say_it(tmp_path: Path) -> None:
+def test_commands_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes go to standard error and stop once the user has set what they ask for."""
-    folder = write_bert(tmp_path / "bge-base-en")
-    printed = polybake("init", folder, cwd=tmp_path)
+    write_bert(tmp_path / "bge-base-en")
+    monkeypatch.chdir(tmp_path)
+
+    def printed(*arguments: str) -> str:
+        with contextlib.redirect_stderr(io.StringIO()) as stream:
+            app([*arguments], standalone_mode=False)
+        return stream.getvalue()
+
     known = "polybake: note: the source names no steps; it is BAAI/bge-base-en by its name"
-    assert known in printed
-    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
-    printed = polybake("bake", cwd=tmp_path)
-    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
-    assert "names no steps" not in printed
-    written = (tmp_path / "polybake.toml").read_text("utf-8")
-    (tmp_path / "polybake.toml").write_text(f"{written}[prompts]\n", "utf-8")
-    assert "note:" not in polybake("bake", cwd=tmp_path)
+    prompts = "polybake: note: BAAI/bge-base-en was trained with prompts"
+    said_by_init = printed("init", "bge-base-en")
+    assert known in said_by_init
+    assert prompts in said_by_init
+    said_by_bake = printed("bake")
+    assert prompts in said_by_bake
+    assert "names no steps" not in said_by_bake
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write("[prompts]\n")
+    assert "note:" not in printed("bake")

@@ -93,10 +93,17 @@ def computed(out: Path, rows: list[list[int]], *, undone: bool = False) -> int:
 
 
 def test_a_prompt_is_not_computed_again(tmp_path: Path) -> None:
-    """All rows of a call have it; a diagnosis computes it, as other rows do."""
+    """All rows of a call have it; a diagnosis computes it, as other rows do.
+
+    Two layers' keys and values of two heads lie in the file, those of equal prompts once.
+    """
     out = baked(folder(tmp_path), tmp_path / "cached.onnx")
     known, model = cached(out), Embedder(out)
     assert known is not None
+    assert known.tokens["query"] == known.tokens["same"] < known.tokens["longer"]
+    tokens = known.tokens["query"] + known.tokens["longer"]
+    assert known.bytes == tokens * 2 * 2 * 2 * 64 * 4
+    assert known.readable.startswith(f"query ({known.tokens['query']} tokens), same (")
     for prompt, tokens in known.tokens.items():
         rows = model.tokenize(TEXTS, prompt=prompt)
         width = max(map(len, rows))
@@ -104,17 +111,6 @@ def test_a_prompt_is_not_computed_again(tmp_path: Path) -> None:
         assert computed(out, rows, undone=True) == width
     rows = model.tokenize(TEXTS)
     assert computed(out, rows) == max(map(len, rows))
-
-
-def test_what_it_costs_is_said(tmp_path: Path) -> None:
-    """Two layers' keys and values of two heads; equal prompts lie in the file once."""
-    out = baked(folder(tmp_path), tmp_path / "cached.onnx")
-    known = cached(out)
-    assert known is not None
-    assert known.tokens["query"] == known.tokens["same"] < known.tokens["longer"]
-    tokens = known.tokens["query"] + known.tokens["longer"]
-    assert known.bytes == tokens * 2 * 2 * 2 * 64 * 4
-    assert known.readable.startswith(f"query ({known.tokens['query']} tokens), same (")
 
 
 @pytest.mark.parametrize(
@@ -127,19 +123,16 @@ def test_what_it_costs_is_said(tmp_path: Path) -> None:
         {"prompts": {"query": "a"}},
         {"prompts": {}},
         {"expose": ["token_embeddings"]},
+        {"of": "bert"},
     ],
 )
 def test_what_needs_every_token_computes_it(settings: dict[str, Any], tmp_path: Path) -> None:
     """Other pooling, attention to both sides, what is exposed; few tokens are not worth it."""
-    source = folder(tmp_path)
+    source = folder(tmp_path, settings.get("of", "qwen3"))
+    given = {key: value for key, value in settings.items() if key != "of"}
     if "attention" in settings:
         change_json(source / "config.json", auto_map={"AutoModel": "modeling_own.Own"})
-    assert cached(baked(source, tmp_path / "whole.onnx", **settings)) is None
-
-
-def test_an_encoder_of_both_sides_has_none(tmp_path: Path) -> None:
-    """What stands behind a prompt changes its keys and values."""
-    assert cached(baked(folder(tmp_path, "bert"), tmp_path / "whole.onnx")) is None
+    assert cached(baked(source, tmp_path / "whole.onnx", **given)) is None
 
 
 def test_prompts_that_are_too_large_are_computed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from models.folders.tiny_folders import change_json, write_bert, write_tokenizer
@@ -14,9 +13,8 @@ from polybake.baking.sources import open_source
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 from polybake.steps import Normalize, Pool, Route, Scale
 
 ROUTE = Route(
@@ -26,19 +24,11 @@ ROUTE = Route(
 )
 
 
-@pytest.fixture
-def tokenizer(tmp_path: Path) -> BakedTokenizer:
+def test_counts_all_but_the_last_special_token(tmp_path: Path) -> None:
+    """[CLS] query : [SEP] takes three tokens; a prompt that fills the window takes the rest."""
     write_tokenizer(tmp_path)
-    return bake_tokenizer(ModelFolder.at(tmp_path))
-
-
-def test_counts_the_first_special_token_and_not_the_last(tokenizer: BakedTokenizer) -> None:
-    """[CLS] query : [SEP] takes three tokens."""
+    tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
     assert len(tokenizer.beginning("query: ")) == 3
-
-
-def test_stops_at_the_limit(tokenizer: BakedTokenizer) -> None:
-    """A prompt that fills the window takes all of it but the last special token."""
     assert len(tokenizer.beginning("the water " * 40)) == tokenizer.max_length - 1
 
 
@@ -96,31 +86,6 @@ def test_default_prompt_takes_the_default_route(tmp_path: Path) -> None:
     source = open_source(write_bert(tmp_path))
     (one,) = bake_prompts(source, [ROUTE], {"passage": "p: "}, "passage").inputs
     assert one.values[""] == 1
-    with pytest.raises(InputError, match="'query' takes route 'query', and the default route"):
-        bake_prompts(source, [ROUTE], {"query": ""}, "query")
-
-
-def test_refuses_two_route_steps(tmp_path: Path) -> None:
-    """A prompt has one number, which cannot choose in two route steps."""
-    source = open_source(write_bert(tmp_path))
-    with pytest.raises(InputError, match="steps: 2 are route steps; put their routes into one"):
-        bake_prompts(source, [ROUTE, Normalize(), ROUTE], {}, None)
-
-
-@pytest.mark.parametrize(
-    ("texts", "default", "shown"),
-    [
-        ({"": "a"}, None, "'a' has the empty name, which no call can ask for; name it"),
-        ({"query": "a"}, "title", "default prompt 'title' is unknown; choose one of: query"),
-        ({}, "title", "default prompt 'title' is unknown; choose one of: none"),
-    ],
-)
-def test_refuses_prompts_that_no_call_can_use(
-    tmp_path: Path, texts: dict[str, str], default: str | None, shown: str
-) -> None:
-    """The message names the value and the choices."""
-    with pytest.raises(InputError, match=shown):
-        bake_prompts(open_source(write_bert(tmp_path)), [], texts, default)
 
 
 def test_bake_takes_the_prompt_length(tmp_path: Path) -> None:

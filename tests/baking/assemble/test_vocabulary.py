@@ -30,15 +30,11 @@ def table(made: GraphBuilder, rows: int) -> ir.Value:
 
 
 def test_the_smallest_table_counts() -> None:
-    """A graph with several tables takes only ids that all of them have, also behind a cast."""
+    """A graph takes only ids that all tables have, behind a cast and in a route's branch, too."""
     made, ids = builder()
     made.op.Gather(table(made, 7), ids)
     made.op.Gather(table(made, 5), made.op.Cast(ids, to=ir.DataType.INT32))
     assert table_rows(ids) == 5
-
-
-def test_a_table_in_a_branch_counts() -> None:
-    """A route's encoder looks ids up inside an If."""
     made, ids = builder()
     rows = table(made, 6)
     inner = [ir.node("Gather", [rows, ids]) for _ in range(2)]
@@ -55,16 +51,13 @@ def test_a_column_is_no_row() -> None:
     assert table_rows(ids) is None
 
 
-def test_without_a_table_the_tokenizer_decides() -> None:
-    """A bag of words has a column for each of its words."""
-    same = tokenizer(4, "extra")
-    assert fitted(same, None) == (same, 5)
-
-
-def test_more_rows_than_tokens_are_all_taken() -> None:
-    """Tables are padded to round sizes."""
-    same = tokenizer(4)
-    assert fitted(same, 8) == (same, 8)
+@pytest.mark.parametrize(("added", "rows", "size"), [(["extra"], None, 5), ([], 8, 8)])
+def test_without_a_table_the_tokenizer_decides(
+    added: list[str], rows: int | None, size: int
+) -> None:
+    """A bag of words has a column for each of its words; tables are padded to round sizes."""
+    same = tokenizer(4, *added)
+    assert fitted(same, rows) == (same, size)
 
 
 def test_an_added_token_without_a_row_is_dropped() -> None:
@@ -78,9 +71,5 @@ def test_an_added_token_without_a_row_is_dropped() -> None:
 
 def test_a_word_without_a_row_is_refused_by_name() -> None:
     """Any text may hold such a word, which would make a client fail."""
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"2 ids .* 4 rows has none, such as 'w4' \(4\), 'w5'"):
         fitted(tokenizer(6), 4)
-    assert str(caught.value) == (
-        "tokenizer.json gives 2 ids for which the model's table of 4 rows has none, such as "
-        "'w4' (4), 'w5' (5); use the tokenizer that the model was trained with"
-    )

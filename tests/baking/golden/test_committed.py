@@ -27,7 +27,7 @@ def texts(repository: Path) -> list[str]:
 
 
 def test_every_committed_fixture_is_the_oracles_and_of_its_manifest(repository: Path) -> None:
-    """What judges a bake is never made by a bake; fingerprint, sizes and limit are the manifest's."""
+    """What judges a bake is never made by a bake, and belongs to what was baked."""
     folders = sorted(path.parent for path in (repository / "fixtures").glob("*/cases.json"))
     assert folders
     for folder in folders:
