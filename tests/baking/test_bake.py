@@ -1,4 +1,4 @@
-"""A source becomes a proven model file."""
+"""A source becomes a proven model file, with routes, too."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from onnxscript import OpBuilder, ir
 
 from models.folders.tiny_folders import (
     CONFIG,
     bert_weights,
     write_bert,
-    write_json,
-    write_sentence_transformers,
 )
 from models.onnx.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
@@ -28,8 +27,9 @@ from polybake.baking.steps.step import Pointwise
 from polybake.base.modelfile.container import read_head, tail_digest
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
+from polybake.runtime.embedder import Embedder
 from polybake.runtime.session import open_session
-from polybake.steps import Normalize, Pool, Step
+from polybake.steps import Floats, Normalize, Pool, Route, Scale, Step
 
 pytestmark = pytest.mark.slow
 
@@ -76,36 +76,6 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
             assert vector == pytest.approx(mean / np.sqrt((mean**2).sum()), abs=1e-6)
 
 
-def test_every_step_of_a_folder(tmp_path: Path) -> None:
-    """A recipe of a folder with Dense, and a subtraction of one's own, are baked in order."""
-    folder = write_sentence_transformers(
-        tmp_path / "model",
-        ("Pooling", {"pooling_mode": "mean"}),
-        ("Dense", {"activation_function": "torch.nn.Identity", "bias": False}),
-    )
-    weight = np.random.default_rng(5).normal(size=(5, 12)).astype(np.float32)
-    from safetensors.numpy import save_file
-
-    save_file({"linear.weight": weight}, folder / "2_Dense" / "model.safetensors")
-    vector = np.linspace(-1, 1, 5, dtype=np.float32)
-    np.save(tmp_path / "mean.npy", vector)
-    source = open_source(folder)
-    specs = [*source.recipe, {"step": "subtract", "vector": "mean.npy"}]
-    steps = resolve(specs, base=tmp_path, source=source)
-    report = bake(source, steps, tmp_path / "out.onnx", name="tiny")
-    assert report.manifest.steps[1:] == (
-        "dense(weight=5x12, activation=identity)",
-        "subtract(vector=5)",
-    )
-    plain = bake_tiny(folder, tmp_path / "plain.onnx", [Pool(mode="mean")])
-    pairs = zip(
-        read_head(report.path).fixture.cases, read_head(plain.path).fixture.cases, strict=True
-    )
-    for found, pooled in pairs:
-        expected = decode_vectors(pooled.embeddings) @ weight.T - vector
-        assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
-
-
 def test_prompts_and_own_cases(tmp_path: Path) -> None:
     """Prompts replace the source's, the default one applies, and own cases come last."""
     folder = write_bert(tmp_path / "model")
@@ -121,16 +91,6 @@ def test_prompts_and_own_cases(tmp_path: Path) -> None:
     assert report.manifest.contract.default_prompt == "query"
     mine = read_head(report.path).fixture.cases[-1]
     assert (mine.id, mine.input_ids) == ("mine", ((2, 11, 13, 5, 7, 3),))
-
-
-def test_source_prompts_are_kept(tmp_path: Path) -> None:
-    """A user who gives no prompts gets the source's, with its default."""
-    folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode": "mean"}))
-    prompts = {"passage": "passage: "}
-    config = {"prompts": prompts, "default_prompt_name": "passage"}
-    write_json(folder / "config_sentence_transformers.json", config)
-    contract = bake_tiny(folder, tmp_path / "out.onnx").manifest.contract
-    assert (contract.prompts, contract.default_prompt) == (prompts, "passage")
 
 
 def test_a_refused_bake_leaves_what_was_there(tmp_path: Path) -> None:
@@ -164,26 +124,6 @@ def test_overwrites_only_an_earlier_bake(place: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is there already, and is no file that polybake wrote"):
         bake_tiny(model, out)
     assert out.is_dir() or out.read_bytes() == before
-
-
-class Doubled(Pointwise):
-    """A step whose two forms differ."""
-
-    name = "doubled"
-
-    def onnx(self, op, x):
-        return op.Mul(x, 2.0)
-
-    def formula(self, x):
-        return x * 2.0001
-
-
-def test_fails_when_a_step_is_not_its_formula(tmp_path: Path) -> None:
-    """A graph that computes something else than the NumPy formula is never written."""
-    folder = write_bert(tmp_path / "model")
-    with pytest.raises(CheckFailed, match=r"differs from its source in case .* by .*nothing was"):
-        bake_tiny(folder, tmp_path / "out.onnx", [Pool(mode="mean"), Doubled()])
-    assert not (tmp_path / "out.onnx").exists()
 
 
 @pytest.mark.parametrize(
@@ -294,3 +234,67 @@ def fused_operators(model: Path, scratch: Path) -> dict[str, int]:
         name: found.count(name)
         for name in ("Gelu", "FusedMatMul", "BiasGelu", "SkipLayerNormalization")
     }
+
+
+ROUTE = Route(
+    routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},
+    default="document",
+    prompts={"passage": "document"},
+)
+
+
+def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
+    """A model may take a prompt's length and its route, and every route is proven."""
+    pools: list[Step] = [Pool(mode="mean", include_prompt=False), ROUTE]
+    source = open_source(write_bert(tmp_path / "model"))
+    prompts = {"query": "query: ", "document": ""}
+    report = bake(source, pools, tmp_path / "out.onnx", name="tiny", prompts=prompts)
+    head = read_head(report.path)
+    values = {one.name: one.values for one in head.manifest.contract.inputs if one.values}
+    assert values == {
+        "prompt_length": {"": 0, "query": 3, "document": 0},
+        "route": {"": 1, "query": 0, "document": 1},
+    }
+    assert {case.prompt for case in head.fixture.cases} == {None, "query", "document"}
+    assert Embedder(report.path).self_check() < 1e-6
+
+
+def test_routes_follow_an_export(tmp_path: Path) -> None:
+    """An .onnx encoder may be continued by routes, at its own opset."""
+    path = write_encoder(tmp_path / "model")
+    steps: list[Step] = [Pool(mode="mean"), ROUTE]
+    report = bake(open_source(path), steps, tmp_path / "out.onnx", name="tiny")
+    assert report.manifest.opset == 12
+    assert Embedder(report.path).self_check() < 1e-6
+
+
+class Wrong(Scale):
+    """A step whose NumPy form differs from its graph."""
+
+    def formula(self, x: Floats) -> Floats:
+        return 2 * super().formula(x)
+
+
+class Neighbour(Pointwise):
+    """A step that adds the first text of a batch to every one."""
+
+    name = "neighbour"
+
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        return op.Add(x, op.Slice(x, [0], [1], [0]))
+
+    def formula(self, x: Floats) -> Floats:
+        return x + x[:1]
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [(Wrong(factor=3.0), "in case prompt-1-query"), (Neighbour(), "each text alone, in a batch")],
+)
+def test_every_route_is_proven(step: Step, shown: str, tmp_path: Path) -> None:
+    """A fault of a route that calls without a prompt never take stops the bake."""
+    route = Route(routes={"query": (step,), "document": ()}, default="document")
+    source = open_source(write_bert(tmp_path / "model"))
+    with pytest.raises(CheckFailed, match=shown):
+        bake(source, [Pool(mode="mean"), route], tmp_path / "out.onnx", name="tiny")
+    assert not (tmp_path / "out.onnx").exists()

@@ -1,11 +1,13 @@
-"""References to repositories of the hub, and the name that a source gives its model."""
+"""Names of sources, of their models, and of the steps before a fitted array."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from polybake.base.files.fit_record import RECORD, arrays_of, steps_before
 from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_name import model_name
 from polybake.errors import InputError
@@ -74,3 +76,25 @@ def test_a_model_is_named_after_its_source(
         else:
             path.mkdir()
     assert model_name(path if isinstance(source, str) else source) == name
+
+
+WRITTEN = {"arrays": {"mean.npy": [3]}, "model": {"steps": ["pool(mode=mean)"]}}
+
+
+def test_an_array_knows_the_steps_before_it(tmp_path: Path) -> None:
+    """Only arrays that the record names have known steps before them."""
+    (tmp_path / RECORD).write_text(json.dumps(WRITTEN))
+    assert arrays_of(tmp_path) == {"mean.npy"}
+    assert steps_before(tmp_path / "mean.npy") == ("pool(mode=mean)",)
+    assert steps_before(tmp_path / "other.npy") is None
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '"a"', '{"arrays": 3}', "{}"])
+def test_without_a_record_nothing_is_known(content: str | None, tmp_path: Path) -> None:
+    """Arrays without a record may come from anywhere."""
+    if content is not None:
+        (tmp_path / RECORD).write_text(content)
+    assert arrays_of(tmp_path) == set()
+    assert steps_before(tmp_path / "mean.npy") is None
+    (tmp_path / RECORD).write_text('{"arrays": ["mean.npy"]}')
+    assert steps_before(tmp_path / "mean.npy") is None

@@ -1,4 +1,4 @@
-"""The container: written whole, read without an ONNX library, refused by name."""
+"""The container: written whole, read without an ONNX library, with weights beside it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,57 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from heads.write import cases, write
-from polybake.base.modelfile.container import check_size, check_tail, read_head, tail_digest
+from heads.write import cases
+from heads.write import write as write_heads
+from models.files.weights_beside import move_weights
+from polybake.base.modelfile.container import check_size, check_tail, read_head, tail_digest, write
+from polybake.base.modelfile.manifest import (
+    Contract,
+    Input,
+    Output,
+    checked_name,
+    fingerprint,
+)
+from polybake.base.modelfile.weights import Weights
 from polybake.errors import CheckFailed, InputError
+from polybake.runtime.embedder import Embedder
+
+
+def contract(**changes: object) -> Contract:
+    fields: dict[str, object] = {
+        "inputs": (Input(name="input_ids", feed="input_ids"),),
+        "output": Output(name="sentence_embedding", dimension=3),
+        "vocab_size": 5,
+        "max_length": 8,
+        "pad_id": 0,
+    }
+    return Contract.model_validate(fields | changes)
+
+
+@pytest.mark.parametrize("name", ["", "A", "1a", "a--b", "a-", "-a", "a_b", "a b", "é", "a" * 51])
+def test_names_that_no_language_can_use(name: str) -> None:
+    """They are refused with what was expected; others are taken as they are."""
+    for good in ("a", "all-minilm-l6-v2", "e5", "a" * 50):
+        assert checked_name(good) == good
+    with pytest.raises(ValueError, match="cannot become a package name; expected at most 50"):
+        checked_name(name)
+
+
+def test_the_canonical_contract_is_sorted_ascii_json() -> None:
+    """Keys are sorted, white space is gone, other scripts are escaped."""
+    text = contract(prompts={"b": "é", "a": ""}).canonical()
+    assert '"prompts":{"a":"","b":"\\u00e9"}' in text
+    assert text.startswith('{"default_prompt":null,"inputs":[{"dtype":"int64","feed":')
+
+
+def test_the_fingerprint_covers_graph_tokenizer_and_contract() -> None:
+    """Any change to a vector, or to what the graph is fed, is another fingerprint."""
+    changes = ({}, {"max_length": 9}, {"pad_id": 1}, {"pad_side": "left"}, {"prompts": {"q": "q "}})
+    found = {fingerprint("t", "k", contract(**change)) for change in changes}
+    found |= {fingerprint(*pair, contract()) for pair in [("u", "k"), ("t", "l")]}
+    assert len(found) == len(changes) + 2
 
 
 def test_the_head_is_what_was_written(every_feed: Path) -> None:
@@ -98,6 +145,70 @@ def test_the_committed_files_are_fresh(tmp_path: Path) -> None:
     """The folder is what tools/heads writes, a file for each case."""
     ids = [case.id for case in cases()]
     assert len(ids) == len(set(ids)) >= 60
-    write(tmp_path)
+    write_heads(tmp_path)
     found = {file.name: file.read_bytes() for file in HEADS.iterdir()}
     assert found == {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+
+@pytest.fixture
+def beside(every_feed: Path, tmp_path: Path) -> Path:
+    """A model file whose weights lie in a file of their own, written by the tests."""
+    return move_weights(every_feed, tmp_path / "m.onnx")
+
+
+def test_the_format_that_was_written_by_hand(beside: Path, every_feed: Path) -> None:
+    """Digests and the fingerprint are what the reader computes, and every part is as it was."""
+    head, whole = read_head(beside), read_head(every_feed)
+    weights = head.digests.weights
+    assert weights is not None
+    assert head.weights_path == beside.with_name("m.weights")
+    assert head.weights_path.read_bytes().startswith(weights.heading)
+    assert head.manifest.weights_beside
+    assert head.manifest.fingerprint == fingerprint(
+        head.digests.tail, head.digests.tokenizer, head.manifest.contract, weights.sha256
+    )
+    assert head.manifest.contract == whole.manifest.contract
+    assert head.fixture.cases == whole.fixture.cases
+    assert whole.weights_path is None
+    check_tail(head)
+
+
+def test_the_vectors_are_the_same(beside: Path, every_feed: Path) -> None:
+    """ONNX Runtime takes the weights from the file beside the graph, wherever the process is."""
+    texts = ["Hello, world", "", "river bank"]
+    assert (Embedder(beside).embed(texts) == Embedder(every_feed).embed(texts)).all()
+    assert Embedder(beside).self_check() < 1e-6
+
+
+def test_a_changed_payload_is_a_verdict(beside: Path) -> None:
+    """A byte that changed is found by who hashes, and by nobody else."""
+    weights = beside.with_suffix(".weights")
+    data = weights.read_bytes()
+    weights.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    head, embedder = read_head(beside), Embedder(beside)
+    message = f"{beside}: {weights} does not match its digest; copy it again"
+    for check in (lambda: check_tail(head), embedder.self_check):
+        with pytest.raises(CheckFailed) as caught:
+            check()
+        assert str(caught.value) == message
+
+
+def test_names_of_any_system() -> None:
+    """No name differs between systems; fixtures/heads have those that lead out of the folder."""
+    Weights(file="m" * 247 + ".weights", length=8192, sha256="0" * 64)
+    for file in ("m .weights", "C:m.weights", "m" * 248 + ".weights"):
+        with pytest.raises(ValidationError):
+            Weights(file=file, length=8192, sha256="0" * 64)
+
+
+def test_what_is_written_is_read(every_feed: Path, beside: Path, tmp_path: Path) -> None:
+    """`write` puts the weights into the digests, and leaves the key out where there are none."""
+    head = read_head(beside)
+    tail = tmp_path / "tail"
+    tail.write_bytes(beside.read_bytes()[head.tail_offset :])
+    parts = (tail, head.digests.tail, head.manifest, head.tokenizer, head.fixture)
+    write(tmp_path / "again.onnx", *parts, head.digests.weights)
+    again = read_head(tmp_path / "again.onnx")
+    assert again.digests.weights == head.digests.weights
+    assert dataclasses.replace(again, path=beside).weights_path == head.weights_path
+    assert b'"weights"' not in every_feed.read_bytes()[: read_head(every_feed).tail_offset]
