@@ -12,7 +12,7 @@ import pytest
 
 import polybake
 from faulty.subject import SubjectFiles
-from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.config import ModelTable
 from polybake.errors import InputError
 from polybake.steps import Normalize
@@ -41,21 +41,6 @@ def test_every_key_of_the_model_is_an_argument() -> None:
     arguments = inspect.signature(polybake.bake).parameters
     assert set(arguments) - set(ModelTable.model_fields) == {"steps", "prompts", "rerank"}
     assert set(ModelTable.model_fields) <= set(arguments)
-
-
-def test_bakes_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are chosen by the texts of a file, whose name is relative to the working folder."""
-    config = CONFIG | {"hidden_size": 128, "num_attention_heads": 4}
-    write_bert(tmp_path / "wide", config, bert_weights(config))
-    (tmp_path / "mine.txt").write_text("the river\nboats\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    steps = [{"step": "pool", "mode": "mean"}]
-    drawn, chosen = (
-        polybake.bake("wide", "out.onnx", steps=steps, precision="int8", calibration=file).manifest
-        for file in (None, "mine.txt")
-    )
-    assert (drawn.precision, chosen.precision) == ("int8", "int8")
-    assert chosen.fingerprint != drawn.fingerprint
 
 
 def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:

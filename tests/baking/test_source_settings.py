@@ -108,6 +108,7 @@ def test_attention_stands_for_the_key_of_config_json(tmp_path: Path) -> None:
     [
         (with_adapters, "adapter", "separation", "retrieval.query"),
         (of_own_code, "attention", "both", "causal"),
+        (of_own_code, "weights", "beside", "inside"),
     ],
 )
 def test_another_setting_is_another_file(
@@ -115,10 +116,11 @@ def test_another_setting_is_another_file(
 ) -> None:
     """``polybake check`` sees that it was edited."""
     table = {"name": "tiny", "source": write(tmp_path / "m"), "output": tmp_path / "o.onnx"}
-    manifest = bake(tmp_path / "m", tmp_path / "o.onnx", **{key: said})
-    read = {"model": table | {key: said}, "steps": tuple(MEAN)}
+    settings = ({} if key == "adapter" else {"attention": "both"}) | {key: said}
+    manifest = bake(tmp_path / "m", tmp_path / "o.onnx", **settings)
+    read = {"model": table | settings, "steps": tuple(MEAN)}
     check_same_settings(Config.model_validate(read), manifest)
-    changed = Config.model_validate(read | {"model": table | {key: other}})
+    changed = Config.model_validate(read | {"model": table | settings | {key: other}})
     with pytest.raises(CheckFailed, match=rf"with {key} '{said}', and polybake.toml says"):
         check_same_settings(changed, manifest)
 

@@ -25,7 +25,6 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import decode_vectors
 from polybake.base.modelfile.manifest import CachedPrompts
 from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 from polybake.steps import Normalize, Pool, Route, Scale
@@ -99,30 +98,6 @@ def test_default_prompt_takes_the_default_route(tmp_path: Path) -> None:
     source = open_source(write_bert(tmp_path))
     (one,) = bake_prompts(source, [ROUTE], {"passage": "p: "}, "passage").inputs
     assert one.values[""] == 1
-
-
-def test_bake_takes_the_prompt_length(tmp_path: Path) -> None:
-    """A bake adds the input, proves it with every prompt, and its file reproduces its cases."""
-    source = open_source(write_bert(tmp_path / "model"))
-    prompts = {"query": "query: ", "passage": "passage: the "}
-    vectors = {}
-    for name, pool in {
-        "with": Pool(mode="mean"),
-        "without": Pool(mode="mean", include_prompt=False),
-    }.items():
-        report = bake_steps(
-            source, [pool, Normalize()], tmp_path / f"{name}.onnx", name="tiny", prompts=prompts
-        )
-        Embedder(report.path).self_check()
-        cases = read_head(report.path).fixture.cases
-        vectors[name] = {
-            case.prompt: decode_vectors(case.embeddings) for case in cases if case.prompt
-        }
-    inputs = report.manifest.contract.inputs
-    assert inputs[-1].values == {"": 0, "query": 3, "passage": 4}
-    assert vectors["with"].keys() == vectors["without"].keys() == prompts.keys()
-    for prompt in prompts:
-        assert abs(vectors["with"][prompt] - vectors["without"][prompt]).max() > 1e-3
 
 
 LAST = [{"step": "pool", "mode": "lasttoken"}, {"step": "normalize"}]

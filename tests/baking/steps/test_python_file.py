@@ -89,23 +89,21 @@ def test_another_function_of_the_file(run_step, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "shown"), [(FILE, ""), (ALONE, " unproven")])
 def test_is_baked(text: str, shown: str, tmp_path: Path) -> None:
-    """The file's numbers are the formula's; without a reference the manifest says: unproven."""
+    """The file's numbers are the formula's; without a reference the manifest says: unproven.
+
+    The model file holds ONNX's own operators, and neither the code nor its path.
+    """
     report = baked(tmp_path, text, parameters={"to": 5})
     (_, named) = report.manifest.steps
     assert named == f"python(file=own.py, function=step, parameters={{'to': 5}}){shown}"
     cases = read_head(report.path).fixture.cases
     for case, given in zip(cases, pooled(tmp_path), strict=True):
         assert decode_vectors(case.embeddings) == pytest.approx(expected(given, 5), abs=1e-5)
-
-
-def test_runs_only_while_baking(tmp_path: Path) -> None:
-    """The model file holds ONNX's own operators, and neither the code nor its path."""
-    path = baked(tmp_path, FILE).path
     (tmp_path / "own.py").unlink()
-    model = onnx.load(path)
+    model = onnx.load(report.path)
     assert {node.domain for node in model.graph.node} == {""}
     assert "steps.1.matrix" in {weight.name for weight in model.graph.initializer}
-    assert str(tmp_path).encode() not in path.read_bytes()
+    assert str(tmp_path).encode() not in report.path.read_bytes()
 
 
 def test_same_file_twice(tmp_path: Path) -> None:
