@@ -37,16 +37,14 @@ ROUTE = Route(
 
 
 def test_counts_all_but_the_last_special_token(tmp_path: Path) -> None:
-    """[CLS] query : [SEP] takes three tokens; a prompt that fills the window takes the rest."""
+    """[CLS] query : [SEP] takes three tokens; a prompt that fills the window takes the rest.
+
+    A tokenizer that ends no text in a special token loses none.
+    """
     write_tokenizer(tmp_path)
     tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
     assert len(tokenizer.beginning("query: ")) == 3
     assert len(tokenizer.beginning("the water " * 40)) == tokenizer.max_length - 1
-
-
-def test_counts_the_last_token_where_it_is_not_special(tmp_path: Path) -> None:
-    """A tokenizer that ends no text in a special token loses none."""
-    write_tokenizer(tmp_path)
     change_json(tmp_path / "tokenizer.json", post_processor=None)
     change_json(tmp_path / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
     tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
@@ -75,29 +73,22 @@ def test_an_input_has_a_value_for_every_prompt(tmp_path: Path) -> None:
     assert found.values == {"": 0, "query": 3, "plain": 0}
 
 
-def test_every_route_can_be_named(tmp_path: Path) -> None:
-    """A route that no prompt takes gets an empty prompt of its name."""
+def test_prompts_take_routes(tmp_path: Path) -> None:
+    """A route that no prompt takes gets an empty prompt of its name.
+
+    Each prompt takes its route; other prompts, and calls without one, take the default, even where
+    there is a default prompt: sentence-transformers would take its text and the default route.
+    """
     source = open_source(write_bert(tmp_path))
     assert bake_prompts(source, [ROUTE], {}, None).texts == {"query": "", "document": ""}
-    passage = bake_prompts(source, [ROUTE], {"passage": "p: "}, None)
+    passage = bake_prompts(source, [ROUTE], {"passage": "p: "}, "passage")
     assert passage.texts == {"passage": "p: ", "query": ""}
+    assert passage.inputs[0].values[""] == 1
     assert bake_prompts(source, [], {"query": "q: "}, None).texts == {"query": "q: "}
-
-
-def test_values_are_numbers_of_routes(tmp_path: Path) -> None:
-    """Each prompt takes its route; other prompts, and calls without one, take the default."""
     prompts = {"query": "", "passage": "p: ", "other": "o: "}
-    source = open_source(write_bert(tmp_path))
     (one,) = bake_prompts(source, [ROUTE], prompts, None).inputs
     assert (one.name, one.feed) == ("route", "prompt_value")
     assert one.values == {"": 1, "query": 0, "passage": 1, "other": 1}
-
-
-def test_default_prompt_takes_the_default_route(tmp_path: Path) -> None:
-    """sentence-transformers would take the prompt's text and the default route."""
-    source = open_source(write_bert(tmp_path))
-    (one,) = bake_prompts(source, [ROUTE], {"passage": "p: "}, "passage").inputs
-    assert one.values[""] == 1
 
 
 LAST = [{"step": "pool", "mode": "lasttoken"}, {"step": "normalize"}]
@@ -108,7 +99,8 @@ PROMPTS = {
     "short": "a",
 }
 TEXTS = ["a river", "bread is baked", "", "\u4e2d\u6587", "vectors of"]
-KINDS = ["gemma", "llama", "mistral", "qwen2", "qwen3"]
+WEEKLY = [pytest.param(kind, marks=pytest.mark.weekly) for kind in ("llama", "mistral", "qwen2")]
+KINDS = ["gemma", "qwen3", *WEEKLY]
 
 
 def folder(tmp_path: Path, kind: str = "qwen3") -> Path:

@@ -19,7 +19,7 @@ Floats = NDArray[np.floating[Any]]
 RunStep = Callable[..., Floats]
 
 #: What bakes keep of their sources, from the oldest that is taken to a recent one.
-OPSETS = (11, 13, 17, 18, 20, 22, 25)
+OPSETS = [11, 13, 18, 25, *(pytest.param(one, marks=pytest.mark.weekly) for one in (17, 20, 22))]
 
 
 @pytest.fixture(scope="session", params=OPSETS)

@@ -147,7 +147,7 @@ def drawn(seed: int, *shape: int) -> Floats:
     scale=st.sampled_from([1.0, 0.01, 3.0]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_maps_each_embedding(
     run_step,
     opset: int,
@@ -298,7 +298,7 @@ def masks(draw: st.DrawFn) -> tuple[np.ndarray, bool]:
     ("steps", "formula"), OF_TEXTS, ids=[" ".join(map(str, steps)) for steps, _ in OF_TEXTS]
 )
 @given(padded=masks(), prompt=st.integers(0, 3), seed=st.integers(0, 99))
-@settings(max_examples=8)
+@settings(max_examples=6)
 def test_gives_each_text_what_it_has_alone(
     run_steps,
     opset: int,

@@ -122,13 +122,6 @@ def test_a_head_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert polybake.Embedder("m.onnx").embed(texts) == pytest.approx(expected, abs=1e-6)
 
 
-def test_steps_of_ones_own_make_embeddings(tmp_path: Path) -> None:
-    """The encoder of a classifier may embed; its head is left out then."""
-    folder = write_labelled(tmp_path / "model", *LABELS)
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", steps=HEAD[:1])
-    assert report.manifest.contract.task == "embed"
-
-
 def test_pairs_are_in_the_file(tiny_rerank: Path) -> None:
     """Types reach the graph, the tokenizer is bare, and answers rank the documents of a call.
 

@@ -173,13 +173,6 @@ def test_pieces_share_their_words() -> None:
     ]
 
 
-def test_tags_may_be_named_in_the_settings(tmp_path: Path) -> None:
-    """Those of config.json may say nothing."""
-    numbered = write_labelled_tokens(tmp_path / "m", ("LABEL_0", "LABEL_1"))
-    named = baked(numbered, tmp_path / "a.onnx", labels=["O", "B-SHIP"])
-    assert read_head(named).manifest.contract.settings["labels"] == ["O", "B-SHIP"]
-
-
 def test_answers_are_in_the_file(tiny_answer: Path, tmp_path: Path) -> None:
     """The first row is no answer, the others are tokens of the context, which types mark.
 
@@ -238,13 +231,6 @@ def test_no_answer_is_what_every_part_says() -> None:
     best = best_spans(parts, no_answer=True)
     assert best[:4] == [Span(0.35, 5, 6), Span(0.3, 0, 2), Span(0.25, 0, 0), Span(0.2, 3, 4)]
     assert Span(0.25, 0, 0) not in best_spans(parts, no_answer=False)
-
-
-def test_the_longest_answer_is_the_users(tmp_path: Path) -> None:
-    """The user sets the longest answer in the step."""
-    steps = [{"step": "head"}, {"step": "spans", "most": 4}, {"step": "unpad"}]
-    out = baked(write_spans(tmp_path / "m"), tmp_path / "a.onnx", steps, task="answer")
-    assert read_head(out).manifest.contract.output.dimension == 4
 
 
 @pytest.fixture(scope="module")

@@ -61,17 +61,11 @@ def test_damaged_vectors_are_refused(changes: dict[str, str], message: str) -> N
 
 
 def test_what_is_packed_comes_out_again() -> None:
-    """Ids and types survive packing, and a row of single texts packs to its ids."""
+    """Ids and types survive packing; the rows of a case include its token types, if it has any."""
     assert packed([0, 9, 3], [0, 1, 2], 10) == [0, 19, 23]
     assert unpacked([0, 19, 23], 10) == ((0, 9, 3), (0, 1, 2))
-    assert packed([4, 5], [0, 0], 10) == [4, 5]
-
-
-def test_a_case_gives_the_rows_of_its_graph() -> None:
-    """The rows of a case include its token types, if it has any."""
-    case = Case(
-        id="a", why="", texts=(("b", "c"),), input_ids=((1, 2),), embeddings=Vectors(shape=(1, 1))
-    )
+    none = Vectors(shape=(1, 1))
+    case = Case(id="a", why="", texts=(("b", "c"),), input_ids=((1, 2),), embeddings=none)
     assert case.rows(10) == ((1, 2),)
     assert case.model_copy(update={"type_ids": ((0, 1),)}).rows(10) == ((1, 12),)
 
@@ -128,15 +122,13 @@ def test_names_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "vectors.f32").unlink()
     with pytest.raises(InputError, match=r"vectors\.f32: cannot be read"):
         read_fixture(tmp_path)
-    for text, shown in (
-        ("{", r"cases\.json: : Invalid JSON|cases\.json"),
-        ('{"format": 1}', "fingerprint: is missing"),
-    ):
-        (tmp_path / "cases.json").write_text(text)
-        with pytest.raises(InputError, match=shown):
-            read_fixture(tmp_path)
     damaged = fixture(7).model_dump(mode="json")
     damaged["cases"][0]["embeddings"]["data"] = "*"
-    (tmp_path / "cases.json").write_text(json.dumps(damaged))
-    with pytest.raises(InputError, match=r"cases\.json: .*write it again"):
-        read_fixture(tmp_path)
+    for text, shown in (
+        ("{", "Invalid JSON"),
+        ('{"format": 1}', "fingerprint: is missing"),
+        (json.dumps(damaged), "write it again"),
+    ):
+        (tmp_path / "cases.json").write_text(text)
+        with pytest.raises(InputError, match=rf"cases\.json: .*{shown}"):
+            read_fixture(tmp_path)
