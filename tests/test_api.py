@@ -12,7 +12,7 @@ import pytest
 
 import polybake
 from faulty.subject import SubjectFiles
-from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.config import ModelTable
 from polybake.errors import InputError
 from polybake.steps import Normalize
@@ -43,21 +43,6 @@ def test_every_key_of_the_model_is_an_argument() -> None:
     assert set(ModelTable.model_fields) <= set(arguments)
 
 
-def test_bakes_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are chosen by the texts of a file, whose name is relative to the working folder."""
-    config = CONFIG | {"hidden_size": 128, "num_attention_heads": 4}
-    write_bert(tmp_path / "wide", config, bert_weights(config))
-    (tmp_path / "mine.txt").write_text("the river\nboats\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    steps = [{"step": "pool", "mode": "mean"}]
-    drawn, chosen = (
-        polybake.bake("wide", "out.onnx", steps=steps, precision="int8", calibration=file).manifest
-        for file in (None, "mine.txt")
-    )
-    assert (drawn.precision, chosen.precision) == ("int8", "int8")
-    assert chosen.fingerprint != drawn.fingerprint
-
-
 def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:
     """Clients are generated and judged even if ONNX Runtime is not installed."""
     subject.write_client(tmp_path / "clients/tiny")
@@ -75,11 +60,9 @@ def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "shown"),
     [
-        ({"name": "Über"}, "'Über' cannot become a package name"),
         ({"name": "json"}, "'json' would shadow a module or keyword of a client"),
         ({"encoder": "keras"}, "model.encoder: Input should be 'native' or 'torch', found"),
-        ({"steps": [{"step": "poool"}]}, r"steps\[0\].step: unknown step 'poool'; choose one of"),
-        ({"prompts": {"a": 1}}, r"prompts.a: Input should be a valid string, found 1"),
+        ({"steps": [{"step": "poool"}]}, r"steps\[0\].step: unknown step 'poool'"),
     ],
 )
 def test_wrong_arguments_are_one_line(
@@ -93,30 +76,21 @@ def test_wrong_arguments_are_one_line(
 
 
 def test_names_are_imported_when_they_are_used() -> None:
-    """The package itself imports nothing heavy, and lists what it has."""
+    """The package itself imports nothing heavy, and lists what it has; its modules need no import.
+
+    A missing package names its extra.
+    """
     code = (
-        "import sys, polybake;"
-        "assert not {'numpy', 'onnx', 'onnxruntime', 'pydantic'} & set(sys.modules);"
-        "assert {'bake', 'generate', 'verify', 'Embedder'} <= set(polybake.__all__);"
-        "import polybake.cli.main;"
-        "assert not {'onnx', 'onnxruntime'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_its_modules_are_imported_when_they_are_used() -> None:
-    """No import beside that of the package is needed."""
-    code = "import polybake; polybake.steps.Normalize(), polybake.layers.Linear, polybake.testing"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_a_missing_package_says_what_to_install() -> None:
-    """The message names the extra, not only the package."""
-    code = (
-        "import sys; sys.modules['onnxruntime'] = None\n"
-        "import polybake\n"
+        "import sys, polybake\n"
+        "assert not {'numpy', 'onnx', 'onnxruntime', 'pydantic'} & set(sys.modules)\n"
+        "assert {'bake', 'generate', 'verify', 'Embedder'} <= set(polybake.__all__)\n"
+        "import polybake.cli.main\n"
+        "assert not {'onnx', 'onnxruntime'} & set(sys.modules)\n"
+        "sys.modules['onnxruntime'] = None\n"
         "try: polybake.Embedder\n"
-        "except polybake.errors.RequirementMissing as error: print(error)"
+        "except polybake.errors.RequirementMissing as error: print(error)\n"
+        "del sys.modules['onnxruntime']\n"
+        "polybake.steps.Normalize(), polybake.layers.Linear, polybake.testing"
     )
     found = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert found == (

@@ -47,24 +47,15 @@ def test_a_good_file(tmp_path: Path) -> None:
     assert config.clients["ruby"].output == tmp_path / "clients/ruby"
     assert config.folder == tmp_path
     assert config.client_folders == [tmp_path / "clients/ruby"]
-
-
-def test_golden_cases_lie_in_a_folder_once_they_were_written(tmp_path: Path) -> None:
-    """The model file's own cases are used until there is such a folder."""
-    config = load_config(write(tmp_path, GOOD))
-    assert config.golden_folder is None
+    assert config.golden_folder is None, "the model file's own cases until there is a folder"
     config.fixtures_folder.mkdir(parents=True)
     assert config.golden_folder == tmp_path / "fixtures/minilm"
 
 
-def test_a_client_goes_where_the_file_says(tmp_path: Path) -> None:
-    """A client's output is relative to the file, too."""
+def test_clients_are_made_where_the_file_says(tmp_path: Path) -> None:
+    """Relative to the file; a file that names no client gets four languages."""
     text = GOOD.replace('module = "Minilm"', 'output = "gems/minilm"')
     assert load_config(write(tmp_path, text)).clients["ruby"].output == tmp_path / "gems/minilm"
-
-
-def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
-    """A file that names no client gets every language."""
     text = GOOD.split("[clients")[0]
     assert list(load_config(write(tmp_path, text)).clients) == ["python", "node", "ruby", "csharp"]
 
@@ -74,26 +65,18 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
     [
         ('name = "minilm"', 'name = "MiniLM"', "model.name: 'MiniLM' cannot become"),
         ('name = "minilm"', "", "model.name: is missing; add it"),
-        ("source =", "sauce =", "model.sauce: unknown key; choose one of: name, source, output"),
         ("output =", "outptu =", "(did you mean output?)"),
         ("[fixtures]", "[fixture]", "fixture: unknown key; choose one of: model, steps, prompts"),
-        ("clients.ruby", "clients.perl", "clients.perl: unknown language; choose one of: python"),
         ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),
         (
             'query = "query: "',
             "query = 3",
-            "prompts.query: Input should be a valid string, found 3; correct",
+            "prompts.query: Input should be a valid string, found 3",
         ),
-        (
-            "[[steps]]",
-            'encoder = "jax"\n[[steps]]',
-            "model.encoder: Input should be 'native' or 'torch', found 'jax'; correct",
-        ),
-        ("[model]", "[model", "is not TOML"),
+        ("[[steps]]", 'encoder = "jax"\n[[steps]]', "'native' or 'torch', found 'jax'; correct"),
         ("[model]", f"x = {'[' * 5000}{']' * 5000}\n[model]", "is not TOML: maximum recursion"),
         ("[model]", f"x = {'1' * 5000}\n[model]", "is not TOML: Exceeds the limit"),
         ('"build/', '"a\\u0000b', "model.output: a path holds no NUL character, found "),
-        ('"models/', '"a\\u0000b', "model.source: a path holds no NUL character, found "),
         ('["texts.txt"]', '["a\\u0000b"]', "fixtures.texts[0]: a path holds no NUL character"),
         ('module = "Minilm"', 'output = "a\\u0000b"', "clients.ruby.output: a path holds no NUL"),
     ],
@@ -107,21 +90,11 @@ def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """A byte order mark, which Windows' editors write, is no part of the settings."""
-    assert load_config(write(tmp_path, f"\ufeff{GOOD}")).model.name == "minilm"
-
-
-def test_a_repository_is_no_path(tmp_path: Path) -> None:
-    """A reference to the hub is left as it is."""
+def test_what_a_file_may_hold(tmp_path: Path) -> None:
+    """A byte order mark, which Windows' editors write, and a reference to the hub as it is."""
     text = GOOD.replace("models/minilm", "hub:owner/name@v1")
-    assert str(load_config(write(tmp_path, text)).model.source) == "hub:owner/name@v1"
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    """A missing file says how to get one."""
-    with pytest.raises(InputError, match="write one with: polybake init SOURCE"):
-        load_config(tmp_path / "polybake.toml")
+    model = load_config(write(tmp_path, f"\ufeff{text}")).model
+    assert (model.name, str(model.source)) == ("minilm", "hub:owner/name@v1")
 
 
 def test_a_matrix_is_a_list_of_tables(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
-"""A source becomes a proven model file."""
+"""A source becomes a proven model file, with routes, too."""
 
 from __future__ import annotations
 
-import json
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +11,12 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
+from onnxscript import OpBuilder, ir
 
 from models.folders.tiny_folders import (
     CONFIG,
     bert_weights,
     write_bert,
-    write_json,
-    write_sentence_transformers,
 )
 from models.onnx.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
@@ -30,8 +27,9 @@ from polybake.baking.steps.step import Pointwise
 from polybake.base.modelfile.container import read_head, tail_digest
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
+from polybake.runtime.embedder import Embedder
 from polybake.runtime.session import open_session
-from polybake.steps import Normalize, Pool, Step
+from polybake.steps import Floats, Normalize, Pool, Route, Scale, Step
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +41,7 @@ def bake_tiny(folder: Path, out: Path, steps: list[Step] = STEPS, **options: obj
 
 
 def test_writes_what_it_proved(tmp_path: Path) -> None:
-    """The file holds manifest, tokenizer and cases that agree with the encoder and the steps."""
+    """Manifest, tokenizer and cases agree with the encoder and the steps, in a valid ONNX file."""
     folder = write_bert(tmp_path / "model")
     report = bake_tiny(folder, tmp_path / "new folder" / "out.onnx", description="A test.")
     head = read_head(report.path)
@@ -61,6 +59,13 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
     assert 0 < max(report.differences.values()) < 1e-6
     assert report.seconds.keys() == {"build", "golden", "prove", "write"}
 
+    onnx.checker.check_model(report.path, full_check=True)
+    model = onnx.load(report.path)
+    assert (model.ir_version, model.producer_name) == (8, "polybake")
+    axes = model.graph.output[0].type.tensor_type.shape.dim
+    assert [value.name for value in model.graph.output] == ["sentence_embedding"]
+    assert (axes[0].dim_param, axes[1].dim_value) == ("batch", 12)
+
     reference = open_source(folder).encoder.reference(tmp_path)
     session = open_session(reference.path)
     for case in head.fixture.cases:
@@ -69,47 +74,6 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
             fed |= {"attention_mask": np.ones_like(fed["input_ids"])}
             mean = session.run(None, fed)[0][0].mean(axis=0)
             assert vector == pytest.approx(mean / np.sqrt((mean**2).sum()), abs=1e-6)
-
-
-def test_is_valid_onnx(tmp_path: Path) -> None:
-    """The whole file passes onnx's checker, with one output of named axes, and old IR."""
-    report = bake_tiny(write_bert(tmp_path / "model"), tmp_path / "out.onnx")
-    onnx.checker.check_model(report.path, full_check=True)
-    model = onnx.load(report.path)
-    assert (model.ir_version, model.producer_name) == (8, "polybake")
-    axes = model.graph.output[0].type.tensor_type.shape.dim
-    assert [value.name for value in model.graph.output] == ["sentence_embedding"]
-    assert (axes[0].dim_param, axes[1].dim_value) == ("batch", 12)
-
-
-def test_every_step_of_a_folder(tmp_path: Path) -> None:
-    """A recipe of a folder with Dense, and a subtraction of one's own, are baked in order."""
-    folder = write_sentence_transformers(
-        tmp_path / "model",
-        ("Pooling", {"pooling_mode": "mean"}),
-        ("Dense", {"activation_function": "torch.nn.Identity", "bias": False}),
-    )
-    weight = np.random.default_rng(5).normal(size=(5, 12)).astype(np.float32)
-    from safetensors.numpy import save_file
-
-    save_file({"linear.weight": weight}, folder / "2_Dense" / "model.safetensors")
-    vector = np.linspace(-1, 1, 5, dtype=np.float32)
-    np.save(tmp_path / "mean.npy", vector)
-    source = open_source(folder)
-    specs = [*source.recipe, {"step": "subtract", "vector": "mean.npy"}]
-    steps = resolve(specs, base=tmp_path, source=source)
-    report = bake(source, steps, tmp_path / "out.onnx", name="tiny")
-    assert report.manifest.steps[1:] == (
-        "dense(weight=5x12, activation=identity)",
-        "subtract(vector=5)",
-    )
-    plain = bake_tiny(folder, tmp_path / "plain.onnx", [Pool(mode="mean")])
-    pairs = zip(
-        read_head(report.path).fixture.cases, read_head(plain.path).fixture.cases, strict=True
-    )
-    for found, pooled in pairs:
-        expected = decode_vectors(pooled.embeddings) @ weight.T - vector
-        assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
 
 
 def test_prompts_and_own_cases(tmp_path: Path) -> None:
@@ -129,60 +93,37 @@ def test_prompts_and_own_cases(tmp_path: Path) -> None:
     assert (mine.id, mine.input_ids) == ("mine", ((2, 11, 13, 5, 7, 3),))
 
 
-def test_source_prompts_are_kept(tmp_path: Path) -> None:
-    """A user who gives no prompts gets the source's, with its default."""
-    folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode": "mean"}))
-    prompts = {"passage": "passage: "}
-    config = {"prompts": prompts, "default_prompt_name": "passage"}
-    write_json(folder / "config_sentence_transformers.json", config)
-    contract = bake_tiny(folder, tmp_path / "out.onnx").manifest.contract
-    assert (contract.prompts, contract.default_prompt) == (prompts, "passage")
-
-
-@pytest.mark.parametrize(
-    ("steps", "options", "shown"),
-    [
-        ([], {}, r"steps: they end in \[batch,sequence,12\].*pool"),
-        ([Normalize()], {}, r"steps: they end in \[batch,sequence,12\]"),
-        ([*STEPS, Pool(mode="mean")], {}, r"steps\[2\]: pool needs token embeddings"),
-        (STEPS, {"default_prompt": "q"}, "default prompt 'q' is unknown; choose one of: none"),
-        (STEPS, {"prompts": {"": "river: "}}, "prompts: 'river: ' has the empty name, which no"),
-        (STEPS, {"name": "Tiny_Bert"}, "name: 'Tiny_Bert' cannot become a package name"),
-    ],
-)
-def test_refuses_and_writes_nothing(
-    steps: list[Step], options: dict[str, str], shown: str, tmp_path: Path
-) -> None:
+def test_a_refused_bake_leaves_what_was_there(tmp_path: Path) -> None:
     """Wrong input is one line, and what stood at the output's place stays."""
-    source = open_source(write_bert(tmp_path / "model"))
-    out = tmp_path / "out.onnx"
-    bake(source, STEPS, out, name="tiny")
+    folder, out = write_bert(tmp_path / "model"), tmp_path / "out.onnx"
+    bake_tiny(folder, out)
     before = out.read_bytes()
-    with pytest.raises(InputError, match=shown) as raised:
-        bake(source, steps, out, **({"name": "tiny"} | options))
+    with pytest.raises(InputError, match=r"steps: they end in \[batch,sequence,12\]") as raised:
+        bake_tiny(folder, out, [])
     assert "\n" not in str(raised.value)
     assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.onnx"]
 
 
-class Doubled(Pointwise):
-    """A step whose two forms differ."""
-
-    name = "doubled"
-
-    def onnx(self, op, x):
-        return op.Mul(x, 2.0)
-
-    def formula(self, x):
-        return x * 2.0001
+def test_names_decide_no_vector(tmp_path: Path) -> None:
+    """The fingerprint is another where the steps are, and the same where only words are."""
+    source, out = open_source(write_bert(tmp_path / "model")), tmp_path / "out.onnx"
+    plain = bake(source, STEPS, out, name="one").manifest
+    named = bake(source, STEPS, out, name="two", description="Another.").manifest
+    assert (named.name, named.description) == ("two", "Another.")
+    assert named.fingerprint == plain.fingerprint
+    assert bake(source, STEPS[:1], out, name="one").manifest.fingerprint != plain.fingerprint
 
 
-def test_fails_when_a_step_is_not_its_formula(tmp_path: Path) -> None:
-    """A graph that computes something else than the NumPy formula is never written."""
-    folder = write_bert(tmp_path / "model")
-    with pytest.raises(CheckFailed, match=r"differs from its source in case .* by .*nothing was"):
-        bake_tiny(folder, tmp_path / "out.onnx", [Pool(mode="mean"), Doubled()])
-    assert not (tmp_path / "out.onnx").exists()
+@pytest.mark.parametrize("place", ["model.onnx", "."])
+def test_overwrites_only_an_earlier_bake(place: str, tmp_path: Path) -> None:
+    """The source and a folder stay as they are."""
+    model = write_encoder(tmp_path)
+    out = tmp_path / place
+    before = None if out.is_dir() else out.read_bytes()
+    with pytest.raises(InputError, match="is there already, and is no file that polybake wrote"):
+        bake_tiny(model, out)
+    assert out.is_dir() or out.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -225,32 +166,8 @@ def test_refuses_a_false_shape(tmp_path: Path) -> None:
     """An output that declares another size than it has is found before anything is written."""
     lie = f"float[batch_size, length, {HIDDEN + 1}] last_hidden_state"
     path = write_encoder(tmp_path / "model", encoder(inputs=INPUTS, outputs=lie))
-    with pytest.raises((CheckFailed, InputError)):
+    with pytest.raises(CheckFailed, match=r"not valid ONNX: .*shape differ in dimension 2"):
         bake_tiny(path, tmp_path / "out.onnx")
-    assert not (tmp_path / "out.onnx").exists()
-
-
-def test_refuses_more_than_two_gibibytes(tmp_path: Path) -> None:
-    """A model too large for one file is refused before any of it is written."""
-    config = CONFIG | {"vocab_size": 90_000_000}
-    folder = write_bert(tmp_path / "model", config, bert_weights())
-    shapes = {name: list(array.shape) for name, array in bert_weights().items()}
-    shapes["embeddings.word_embeddings.weight"][0] = config["vocab_size"]
-    header, end = {}, 0
-    for name, shape in shapes.items():
-        start, end = end, end + 4 * int(np.prod(shape))
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    with (folder / "model.safetensors").open("wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        file.truncate(8 + len(text) + end)  # sparse: no block of it is on the disk
-    size = r"out\.onnx: would have 21600\d{5} bytes, and one ONNX file holds at most 2147483647; "
-    remedies = (
-        r'set weights = "beside" or precision = "int8" \(1\.1 GB\) or precision = "int4" '
-        r"\(1\.1 GB\) in \[model\]"
-    )
-    with pytest.raises(InputError, match=size + remedies):
-        bake_tiny(folder, tmp_path / "out.onnx")
     assert not (tmp_path / "out.onnx").exists()
 
 
@@ -260,9 +177,11 @@ from pathlib import Path
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-source = open_source(Path(sys.argv[1]))
 specs = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
-bake(source, resolve(specs, base=Path("."), source=source), Path("out.onnx"), name="tiny")
+for number, path in enumerate(sys.argv[1:]):
+    source = open_source(Path(path))
+    steps = resolve(specs, base=Path("."), source=source)
+    bake(source, steps, Path(f"{number}.onnx"), name="tiny")
 """
 
 
@@ -278,17 +197,15 @@ def test_same_bytes_from_any_process(tmp_path: Path) -> None:
         (tmp_path / place / "xlmr").mkdir()
         for file in xlmr.iterdir():
             (tmp_path / place / "xlmr" / file.name).write_bytes(file.read_bytes())
-        for source in ("model", "xlmr/model.onnx"):
-            subprocess.run(
-                [sys.executable, "-c", SCRIPT, source],
-                cwd=tmp_path / place,
-                env=os.environ | settings | {"TZ": place, "PYTHONPATH": os.pathsep.join(sys.path)},
-                check=True,
-            )
-            written.append((tmp_path / place / "out.onnx").read_bytes())
-    assert written[0] == written[2]
-    assert written[1] == written[3]
-    assert written[0] != written[1]
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, "model", "xlmr/model.onnx"],
+            cwd=tmp_path / place,
+            env=os.environ | settings | {"TZ": place, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=True,
+        )
+        written.append([(tmp_path / place / f"{n}.onnx").read_bytes() for n in range(2)])
+    assert written[0] == written[1]
+    assert written[0][0] != written[0][1]
 
 
 @pytest.mark.minilm
@@ -317,3 +234,67 @@ def fused_operators(model: Path, scratch: Path) -> dict[str, int]:
         name: found.count(name)
         for name in ("Gelu", "FusedMatMul", "BiasGelu", "SkipLayerNormalization")
     }
+
+
+ROUTE = Route(
+    routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},
+    default="document",
+    prompts={"passage": "document"},
+)
+
+
+def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
+    """A model may take a prompt's length and its route, and every route is proven."""
+    pools: list[Step] = [Pool(mode="mean", include_prompt=False), ROUTE]
+    source = open_source(write_bert(tmp_path / "model"))
+    prompts = {"query": "query: ", "document": ""}
+    report = bake(source, pools, tmp_path / "out.onnx", name="tiny", prompts=prompts)
+    head = read_head(report.path)
+    values = {one.name: one.values for one in head.manifest.contract.inputs if one.values}
+    assert values == {
+        "prompt_length": {"": 0, "query": 3, "document": 0},
+        "route": {"": 1, "query": 0, "document": 1},
+    }
+    assert {case.prompt for case in head.fixture.cases} == {None, "query", "document"}
+    assert Embedder(report.path).self_check() < 1e-6
+
+
+def test_routes_follow_an_export(tmp_path: Path) -> None:
+    """An .onnx encoder may be continued by routes, at its own opset."""
+    path = write_encoder(tmp_path / "model")
+    steps: list[Step] = [Pool(mode="mean"), ROUTE]
+    report = bake(open_source(path), steps, tmp_path / "out.onnx", name="tiny")
+    assert report.manifest.opset == 12
+    assert Embedder(report.path).self_check() < 1e-6
+
+
+class Wrong(Scale):
+    """A step whose NumPy form differs from its graph."""
+
+    def formula(self, x: Floats) -> Floats:
+        return 2 * super().formula(x)
+
+
+class Neighbour(Pointwise):
+    """A step that adds the first text of a batch to every one."""
+
+    name = "neighbour"
+
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        return op.Add(x, op.Slice(x, [0], [1], [0]))
+
+    def formula(self, x: Floats) -> Floats:
+        return x + x[:1]
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [(Wrong(factor=3.0), "in case prompt-1-query"), (Neighbour(), "each text alone, in a batch")],
+)
+def test_every_route_is_proven(step: Step, shown: str, tmp_path: Path) -> None:
+    """A fault of a route that calls without a prompt never take stops the bake."""
+    route = Route(routes={"query": (step,), "document": ()}, default="document")
+    source = open_source(write_bert(tmp_path / "model"))
+    with pytest.raises(CheckFailed, match=shown):
+        bake(source, [Pool(mode="mean"), route], tmp_path / "out.onnx", name="tiny")
+    assert not (tmp_path / "out.onnx").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from models.folders.tiny_folders import (
 from polybake.baking.assemble.notes import notes
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
-from support.processes.commandline import polybake
+from polybake.cli.main import app
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 NFKC = {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}
@@ -38,13 +40,10 @@ def said(
 def test_prompts_of_a_published_model(tmp_path: Path) -> None:
     """One line is shown where the user sets no prompts and the model's are missing or empty."""
     folder = write_sentence_transformers(tmp_path / "e5-small-v2", POOLING)
-    line = (
-        "intfloat/e5-small-v2 was trained with prompts, and the model's files say none: "
-        'query = "query: ", document = "passage: "; '
-        "say them in [prompts] of polybake.toml, or leave that table empty"
-    )
     settings = folder / "config_sentence_transformers.json"
-    assert said(folder) == [line]
+    (line,) = said(folder)
+    assert line.startswith("intfloat/e5-small-v2 was trained with prompts")
+    assert 'query = "query: ", document = "passage: "; say them in [prompts]' in line
     assert said(folder, prompts={}) == []
     write_json(settings, {"prompts": {"query": "", "document": ""}})
     assert said(folder) == [line]
@@ -52,10 +51,6 @@ def test_prompts_of_a_published_model(tmp_path: Path) -> None:
     assert said(folder) == []
     for quiet in ("tiny", "GIST-Embedding-v0"):
         assert said(write_sentence_transformers(tmp_path / quiet, POOLING)) == []
-
-
-def test_a_remark_on_prompts(tmp_path: Path) -> None:
-    """What is to be changed in them stands in the same line, and a line feed is escaped."""
     folder = write_sentence_transformers(tmp_path / "multilingual-e5-large-instruct", POOLING)
     (line,) = said(folder)
     assert 'answer the query\\nQuery: "; say them' in line
@@ -109,22 +104,13 @@ def test_other_ids_of_transformers_5(tmp_path: Path) -> None:
     folder = write_labelled(tmp_path / "reranker", "LABEL_0")
     change_json(folder / "tokenizer.json", normalizer=NFKC)
     (line,) = said(folder)
-    assert line == (
-        f"{folder}: token ids are those of tokenizer.json, as in transformers 4; BertTokenizer of "
-        "transformers 5 makes its own normalizer and gives other ids; to have it keep the file, "
-        'too, set tokenizer_class = "TokenizersBackend" and model_input_names = ["input_ids", '
-        '"token_type_ids", "attention_mask"] in tokenizer_config.json'
-    )
+    assert "BertTokenizer of transformers 5 makes its own normalizer and gives other ids" in line
+    assert '"TokenizersBackend" and model_input_names = ["input_ids", "token_type_ids", ' in line
     (single,) = said(folder, "classify")
     assert single.endswith('"TokenizersBackend" in tokenizer_config.json')
     settings = {"tokenizer_class": "TokenizersBackend", "model_input_names": TYPES}
     change_json(folder / "tokenizer_config.json", **settings)
     assert said(folder) == []
-
-
-def test_a_class_that_is_not_known(tmp_path: Path) -> None:
-    """Nobody can say whether its ids are equal."""
-    folder = write_bert(tmp_path / "model")
     change_json(folder / "tokenizer_config.json", tokenizer_class="FooTokenizer")
     (line,) = said(folder, listed=True)
     assert "; whether FooTokenizer of transformers 5 gives the same ids is not known; to" in line
@@ -143,16 +129,24 @@ def test_albert_s_pairs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_say_it(tmp_path: Path) -> None:
+def test_commands_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes go to standard error and stop once the user has set what they ask for."""
-    folder = write_bert(tmp_path / "bge-base-en")
-    printed = polybake("init", folder, cwd=tmp_path)
+    write_bert(tmp_path / "bge-base-en")
+    monkeypatch.chdir(tmp_path)
+
+    def printed(*arguments: str) -> str:
+        with contextlib.redirect_stderr(io.StringIO()) as stream:
+            app([*arguments], standalone_mode=False)
+        return stream.getvalue()
+
     known = "polybake: note: the source names no steps; it is BAAI/bge-base-en by its name"
-    assert known in printed
-    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
-    printed = polybake("bake", cwd=tmp_path)
-    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
-    assert "names no steps" not in printed
-    written = (tmp_path / "polybake.toml").read_text("utf-8")
-    (tmp_path / "polybake.toml").write_text(f"{written}[prompts]\n", "utf-8")
-    assert "note:" not in polybake("bake", cwd=tmp_path)
+    prompts = "polybake: note: BAAI/bge-base-en was trained with prompts"
+    said_by_init = printed("init", "bge-base-en")
+    assert known in said_by_init
+    assert prompts in said_by_init
+    said_by_bake = printed("bake")
+    assert prompts in said_by_bake
+    assert "names no steps" not in said_by_bake
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write("[prompts]\n")
+    assert "note:" not in printed("bake")

@@ -1,7 +1,9 @@
-"""The step tables of polybake.toml become steps."""
+"""The step tables of polybake.toml, and the files that they name, become steps."""
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,11 @@ from safetensors.numpy import save_file
 
 from models.folders.tiny_folders import write_bert, write_json
 from polybake.baking.recipe.resolve import resolve
+from polybake.baking.recipe.step_files import read_files
 from polybake.baking.sources import Source, open_source
+from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.steps import Dense, Normalize, Pool, Route, Subtract
+from polybake.steps import Dense, Normalize, Pca, Pool, Route, Step, Subtract
 
 WEIGHT = np.random.default_rng(1).normal(size=(5, 12)).astype(np.float32)
 BIAS = np.arange(5, dtype=np.float32)
@@ -66,55 +70,25 @@ def test_gives_steps_in_order(source: Source, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "shown"),
     [
-        ({"step": "pol"}, r"steps\[1\]\.step: unknown step 'pol'; choose one of: pool, normalize"),
-        ({"mode": "mean"}, r"steps\[1\]\.step: unknown step None"),
-        ({"step": "pool"}, r"steps\[1\]\.mode: "),
-        ({"step": "pool", "mode": "median"}, r"steps\[1\]\.mode: .*'mean'.*found 'median'"),
-        ({"step": "pool", "mode": "mean", "size": 3}, r"steps\[1\]\.size: unknown key; .*: mode"),
-        (
-            {"step": "truncate", "dimensions": 3},
-            r"steps\[1\]\.dimensions: unknown key; .*: .*\(did you mean dimension\?\)",
-        ),
-        ({"step": "normalize", "p": 2}, r"steps\[1\]\.p: unknown key; choose one of: none"),
-        ({"step": "subtract"}, r"steps\[1\]\.vector: is missing; add it"),
-        ({"step": "subtract", "vector": [1.0]}, r"steps\[1\]\.vector: expected a path"),
-        ({"step": "subtract", "vector": "no.npy"}, r"steps\[1\]\.vector: .*no\.npy cannot be read"),
-        ({"step": "dense", "weight": [[1.0]]}, r"steps\[1\]\.weight: expected a path"),
-        ({"step": "dense", "source": "2_Dense", "bias": "b.npy"}, r"bias: stands beside source"),
-        ({"step": "scale", "factor": "two"}, r"steps\[1\]\.factor: .*number, found 'two'"),
-        ({"step": "truncate", "dimension": 0}, r"steps\[1\]\.dimension: .* found 0"),
-        ({"step": "dense", "source": "../x"}, "lies outside the model's folder"),
-        ({"step": "dense", "source": "3_Dense"}, r"^steps\[1\]\.source: .*3_Dense: has no c"),
+        ({"mode": "mean"}, r"step: unknown step None"),
+        ({"step": "pool"}, "mode: "),
+        ({"step": "pool", "mode": "median"}, "mode: .*'mean'.*found 'median'"),
+        ({"step": "pool", "mode": "mean", "size": 3}, "size: unknown key; .*: mode"),
+        ({"step": "truncate", "dimensions": 3}, r"dimensions: unknown key; .* mean dimension\?"),
+        ({"step": "normalize", "p": 2}, "p: unknown key; choose one of: none"),
+        ({"step": "subtract"}, "vector: is missing; add it"),
+        ({"step": "subtract", "vector": [1.0]}, "vector: expected a path"),
+        ({"step": "subtract", "vector": "no.npy"}, r"vector: .*no\.npy cannot be read"),
+        ({"step": "scale", "factor": "two"}, "factor: .*number, found 'two'"),
+        ({"step": "dense", "source": "3_Dense"}, "source: .*3_Dense: has no c"),
     ],
 )
 def test_names_the_key_at_fault(
     spec: dict[str, object], shown: str, source: Source, tmp_path: Path
 ) -> None:
     """An error begins with the path of the key, and gives value and choices."""
-    with pytest.raises(InputError, match=shown):
+    with pytest.raises(InputError, match=rf"^steps\[1\]\.{shown}"):
         resolve([{"step": "pool", "mode": "mean"}, spec], base=tmp_path, source=source)
-
-
-@pytest.mark.parametrize(
-    ("step", "arrays", "shown"),
-    [
-        ("whiten", {"mean": (7,), "matrix": (5, 4)}, "matrix: takes 5 elements and the mean has 7"),
-        ("pca", {"mean": (5,), "components": (3, 7)}, "components: takes 7 .* the mean has 5"),
-        ("pca", {"mean": (7,), "components": (7,)}, r"components: .* found shape \[7\]"),
-        ("remove_components", {"mean": (2, 7), "components": (1, 7)}, r"mean: .* shape \[2, 7\]"),
-        ("remove_components", {"mean": (6,), "components": (1, 7)}, "components: takes 7 .* has 6"),
-        ("layer_norm", {"weight": (7,), "bias": (6,)}, "bias: has 6 elements and the weight 7"),
-    ],
-)
-def test_names_both_sizes_of_arrays(
-    step: str, arrays: dict[str, tuple[int, ...]], shown: str, source: Source, tmp_path: Path
-) -> None:
-    """Arrays that do not belong together are an error with the key's path and their sizes."""
-    for name, shape in arrays.items():
-        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
-    spec = {"step": step, **{name: f"{name}.npy" for name in arrays}}
-    with pytest.raises(InputError, match=rf"^steps\[0\]\.{shown}"):
-        resolve([spec], base=tmp_path, source=source)
 
 
 def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> None:
@@ -129,3 +103,73 @@ def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> Non
     routes["document"] = [{"step": "normalise"}]
     with pytest.raises(InputError, match=r"^steps\[0\]\.routes\.document\[0\]\.step: unknown step"):
         resolve([spec], base=tmp_path, source=source)
+
+
+@pytest.mark.parametrize("routes", [None, ["query"], {"query": ["pool"]}])
+def test_routes_are_lists_of_steps(routes: object, source: Source, tmp_path: Path) -> None:
+    """Anything else is shown as it was found."""
+    spec = {"step": "route", "default": "query", "routes": routes}
+    with pytest.raises(InputError, match=r"steps\[0\]\.routes: expected a list of steps for each"):
+        resolve([spec], base=tmp_path, source=source)
+
+
+def read(step: type[Step], base: Path, **values: object) -> dict[str, object]:
+    return read_files("steps[1]", step, values, base=base, model=ModelFolder.at(base))
+
+
+def test_arrays_of_any_number_type(tmp_path: Path) -> None:
+    """Arrays are read as float32 from below the base folder; other values stay as they are."""
+    np.save(tmp_path / "mean.npy", np.arange(7))
+    np.save(tmp_path / "rows.npy", WEIGHT.astype(np.float64))
+    found = read(Pca, tmp_path, mean="mean.npy", components="rows.npy", other=3)
+    assert found.keys() == {"mean", "components", "other"}
+    np.testing.assert_array_equal(found["mean"], np.arange(7, dtype=np.float32), strict=True)
+    np.testing.assert_array_equal(found["components"], WEIGHT, strict=True)
+    assert found["other"] == 3
+
+
+def test_unpickles_no_array(tmp_path: Path) -> None:
+    """A file that holds a pickle is refused and not run."""
+    (tmp_path / "evil.npy").write_bytes(pickle.dumps(Trap(tmp_path / "ran")))
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "words.npy", np.array(["one"]))
+    for name in ("evil.npy", "objects.npy", "words.npy"):
+        with pytest.raises(InputError, match=r"steps\[1\]\.vector: .*numpy\.save"):
+            read(Subtract, tmp_path, vector=name)
+    assert not (tmp_path / "ran").exists()
+
+
+def header(text: str) -> bytes:
+    """A NumPy file of one number, with this header."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + b"\0" * 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04garbage",
+        header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000000,)}\n"),
+        header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({10**30},)}}\n"),
+        header("{'descr': '<f4', 'fortran_order': False, 'shape': (1,\n"),
+        header("{'descr' '<f4' )\n"),
+        header("(" * 3000),
+    ],
+)
+def test_names_a_damaged_array(content: bytes, tmp_path: Path) -> None:
+    """However a file is damaged, the error is one line with its key, its path and the remedy."""
+    (tmp_path / "mean.npy").write_bytes(content)
+    shown = r"^steps\[1\]\.vector: .*mean\.npy cannot be read .*; write it with numpy\.save$"
+    with pytest.raises(InputError, match=shown) as caught:
+        read(Subtract, tmp_path, vector="mean.npy")
+    assert "\n" not in str(caught.value)
+
+
+@dataclasses.dataclass
+class Trap:
+    """Leaves a file behind when it is unpickled."""
+
+    mark: Path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path.touch, (self.mark,))

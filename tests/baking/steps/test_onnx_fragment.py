@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
-from models.folders.tiny_folders import CONFIG, write_bert
+from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.assemble.fold import fold
 from polybake.baking.bake import bake
@@ -21,7 +21,7 @@ from polybake.baking.steps.onnx_fragment import Fragment
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import InputError
-from polybake.steps import Normalize, OnnxFragment, Pool, Step
+from polybake.steps import Normalize, OnnxFragment, Pool
 
 RANDOM = np.random.default_rng(21)
 X = RANDOM.normal(size=(3, 7)).astype(np.float32)
@@ -90,14 +90,6 @@ def test_takes_the_graph_s_opset(run_step, own: int) -> None:
         assert run_step(softmax, X, MASK, opset) == pytest.approx(expected, abs=1e-6)
 
 
-def test_names_an_opset_that_is_too_new(run_step) -> None:
-    """An operator that the graph's opset lacks is refused with the opset to export at."""
-    gelu = step("y = Gelu (x)", opset=20, outputs="float[N, 7] y")
-    shown = r"has opset 20 and the encoder 18, .*Gelu.*; export it again at opset 18"
-    with pytest.raises(InputError, match=shown):
-        run_step(gelu, X, MASK, 18)
-
-
 def test_functions_and_branches(run_step) -> None:
     """Functions of the file's own are written out, and what a branch takes from outside stays."""
     body = """
@@ -145,26 +137,19 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     assert carried == ["steps.1.table", "steps.2.table"]
 
 
-@pytest.mark.parametrize("kind", ["checkpoint", "onnx"])
-def test_is_baked(kind: str, tmp_path: Path) -> None:
+def test_is_baked(tmp_path: Path) -> None:
     """Vectors of a baked model are those without the step, sent through the layer in NumPy."""
-    if kind == "onnx":
-        source = open_source(write_encoder(tmp_path / "model", encoder(opset=12)))
-    else:
-        source = open_source(write_bert(tmp_path / "model"))
-    size = 6 if kind == "onnx" else CONFIG["hidden_size"]
-    weight = RANDOM.normal(size=(size, 5)).astype(np.float32)
-    model = fragment(LAYER, inputs=f"float[N, {size}] x", opset=13, weights={"w": weight})
+    source = open_source(write_encoder(tmp_path / "model", encoder(opset=12)))
+    weight = RANDOM.normal(size=(6, 5)).astype(np.float32)
+    model = fragment(LAYER, inputs="float[N, 6] x", opset=13, weights={"w": weight})
     onnx.save(model, tmp_path / "head.onnx")
     specs = [{"step": "pool", "mode": "mean"}, {"step": "onnx", "file": "head.onnx"}]
     steps = resolve([*specs, {"step": "normalize"}], base=tmp_path, source=source)
     report = bake(source, steps, tmp_path / "out.onnx", name="tiny")
     assert report.manifest.steps[1] == "onnx(file=head.onnx)"
-    plain: list[Step] = [Pool(mode="mean")]
-    before = read_head(bake(source, plain, tmp_path / "plain.onnx", name="tiny").path)
-    for found, pooled in zip(
-        read_head(report.path).fixture.cases, before.fixture.cases, strict=True
-    ):
+    before = bake(source, steps[:1], tmp_path / "plain.onnx", name="tiny").path
+    cases = zip(read_head(report.path).fixture.cases, read_head(before).fixture.cases, strict=True)
+    for found, pooled in cases:
         expected = np.tanh(decode_vectors(pooled.embeddings).astype(np.float64) @ weight)
         expected = Normalize().formula(expected)
         assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
@@ -173,15 +158,11 @@ def test_is_baked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "shown"),
     [
-        (fragment("y = Identity (x)"), "is not valid ONNX"),
         (
             fragment("y = Softmax (x)", inputs="float[N, 5] x", domains=', "ai.onnx" : 11'),
             "at the opsets [0-9]+ and 11",
         ),
         (fragment("y = Relu (x)", opset=27), "has opset 27, expected 1 to 26;"),
-        (fragment("y = Relu (x)", opset=99), "has opset 99, expected 1 to 26;"),
-        (fragment("y = my.Op (x)", domains=', "my" : 1'), r"the custom operator my\.Op"),
-        (fragment("y = Relu (x)", inputs="float[1, 7] x", outputs="float[1, 7] y"), r"\[1,7\]"),
         (fragment("y = Relu (x)", inputs="float[N, M] x", outputs="float[N, M] y"), r"\[N,M\]"),
         (fragment("y = Relu (x)", inputs="float[7] x", outputs="float[7] y"), r"x FLOAT \[7\]"),
         (
@@ -222,26 +203,15 @@ def test_takes_weights_beside_the_file(run_step, tmp_path: Path) -> None:
 
 
 def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, half a file, no file, and weights without data are errors by key."""
+    """Half a file, no file, and weights without data are errors by key."""
     source = open_source(write_bert(tmp_path / "model"))
     model = fragment(LAYER, weights={"w": WEIGHT})
     (tmp_path / "half.onnx").write_bytes(model.SerializeToString()[:-9])
     split(model, tmp_path / "split.onnx")
     (tmp_path / "split.data").unlink()
-    for name, data_type in (("short", onnx.TensorProto.FLOAT16), ("typeless", 0)):
-        wrong = fragment(LAYER, weights={"w": WEIGHT})
-        weight = wrong.graph.initializer[0]
-        weight.data_type, weight.raw_data = data_type, b"\0" * 6
-        (tmp_path / f"{name}.onnx").write_bytes(wrong.SerializeToString())
     for spec, shown in (
-        ({"file": "none.onnx"}, r"file: .*none\.onnx is no file; name an \.onnx file"),
         ({"file": "half.onnx"}, r"file: .*half\.onnx: is not a whole ONNX file"),
-        (
-            {"file": "split.onnx"},
-            r"file: .*split\.onnx: weight 'w' lies in 'split\.data', which is",
-        ),
-        ({"file": "short.onnx"}, r"file: .*short\.onnx: weight 'w' of shape \[7, 5\] has other"),
-        ({"file": "typeless.onnx"}, r"file: .*typeless\.onnx: weight 'w' has impossible type 0"),
+        ({"file": "split.onnx"}, r"file: .*split\.onnx: weight 'w' lies in 'split\.data'"),
         ({"file": 3}, "file: expected a path, found 3"),
         ({}, "file: is missing; add it"),
     ):

@@ -89,23 +89,21 @@ def test_another_function_of_the_file(run_step, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "shown"), [(FILE, ""), (ALONE, " unproven")])
 def test_is_baked(text: str, shown: str, tmp_path: Path) -> None:
-    """The file's numbers are the formula's; without a reference the manifest says: unproven."""
+    """The file's numbers are the formula's; without a reference the manifest says: unproven.
+
+    The model file holds ONNX's own operators, and neither the code nor its path.
+    """
     report = baked(tmp_path, text, parameters={"to": 5})
     (_, named) = report.manifest.steps
     assert named == f"python(file=own.py, function=step, parameters={{'to': 5}}){shown}"
     cases = read_head(report.path).fixture.cases
     for case, given in zip(cases, pooled(tmp_path), strict=True):
         assert decode_vectors(case.embeddings) == pytest.approx(expected(given, 5), abs=1e-5)
-
-
-def test_runs_only_while_baking(tmp_path: Path) -> None:
-    """The model file holds ONNX's own operators, and neither the code nor its path."""
-    path = baked(tmp_path, FILE).path
     (tmp_path / "own.py").unlink()
-    model = onnx.load(path)
+    model = onnx.load(report.path)
     assert {node.domain for node in model.graph.node} == {""}
     assert "steps.1.matrix" in {weight.name for weight in model.graph.initializer}
-    assert str(tmp_path).encode() not in path.read_bytes()
+    assert str(tmp_path).encode() not in report.path.read_bytes()
 
 
 def test_same_file_twice(tmp_path: Path) -> None:
@@ -131,11 +129,8 @@ def test_takes_an_onnx_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "shown"),
     [
-        (
-            "embedding * 0.999",
-            r"from its source in case .* nothing was .*two forms .*\(file=own.py",
-        ),
-        ("embedding[:, :2]", r"gives vectors of shape \[1, 12\], and its source .* \[1, 2\]"),
+        ("embedding * 0.999", r"in case .* nothing was .*\(file=own.py"),
+        ("embedding[:, :2]", r"shape \[1, 12\], and its source .* \[1, 2\]"),
     ],
 )
 def test_a_reference_that_disagrees(reference: str, shown: str, tmp_path: Path) -> None:
@@ -150,14 +145,12 @@ def reference(embedding): return {reference}\n"
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
-        ("return 1 / 0", r"step of own\.py raised ZeroDivisionError: .*; correct it"),
-        ("raise SystemExit(0)", r"step of own\.py raised SystemExit: 0; correct it"),
-        ("raise SystemExit('bye')", r"step of own\.py raised SystemExit: bye; correct it"),
-        ("return embedding.shape", r"returned Shape; return one float32 \[batch, dimension\]"),
-        ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]; return one float32"),
-        ("return op.Relu(op.NoSuch(embedding))", "None None, as NoSuch is not in"),
-        ("return op.Op(embedding, _domain='my')", r"None None, as my\.Op is not in"),
-        ("return op.Cast(embedding, to=7)", r"returned INT64 \[batch,12\]; return one float32"),
+        ("raise SystemExit('bye')", r"step of own\.py raised SystemExit: bye"),
+        ("return embedding.shape", "returned Shape"),
+        ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]"),
+        ("return op.Relu(op.NoSuch(embedding))", "NoSuch is not in"),
+        ("return op.Op(embedding, _domain='my')", r"my\.Op is not in"),
+        ("return op.Cast(embedding, to=7)", r"returned INT64 \[batch,12\]"),
     ],
 )
 def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> None:
@@ -169,13 +162,9 @@ def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("returned", "shown"),
     [
-        ("embedding[0]", r"reference of own\.py returned shape \[12\] for \[1, 12\]"),
-        ("[[1.0], [1.0, 2.0]]", r"reference of own\.py returned rows of several lengths; return"),
-        ("embedding.astype(str)", r"reference of own\.py returned an array of <U32; return real"),
-        ("embedding.astype(object)", r"own\.py returned an array of object; return real numbers"),
-        ("embedding.astype(complex)", r"own\.py returned an array of complex128; return real"),
-        ("exit(0)", r"reference of own\.py raised SystemExit: 0; correct it"),
-        ("embedding.no", "reference of own.py raised AttributeError: .* has no attribute 'no'"),
+        ("embedding.astype(str)", r"reference of own\.py returned an array of <U32"),
+        ("embedding.astype(object)", r"reference of own\.py returned an array of object"),
+        ("exit(0)", r"reference of own\.py raised SystemExit: 0"),
     ],
 )
 def test_names_what_the_reference_did(returned: str, shown: str, tmp_path: Path) -> None:
@@ -189,14 +178,11 @@ def reference(embedding): return {returned}\n"
 @pytest.mark.parametrize(
     ("text", "values", "shown"),
     [
-        ("def step(op)", {}, r"\.file: .*own\.py raised SyntaxError: .*; correct it"),
-        ("import sys; sys.exit(3)", {}, r"\.file: .*own\.py raised SystemExit: 3; correct it"),
-        ("import no_such", {}, r"\.file: .*own\.py raised ModuleNotFoundError: .*'no_such'"),
-        ("step = 3", {}, r"\.function: own\.py has no such function, only: none; write def step"),
-        (FILE, {"function": "stepp"}, r"\.function: .* only: weight, step, reference; write"),
-        (FILE, {"file": "none.py"}, r"\.file: .*none\.py is no file; .*polybake init --step FILE"),
-        (FILE, {"parameters": 3}, r"\.parameters: Input should be a valid dictionary, found 3"),
-        (FILE, {"limit": 3}, r"\.limit: unknown key; choose one of: file, function, parameters"),
+        ("def step(op)", {}, r"\.file: .*own\.py raised SyntaxError"),
+        ("import sys; sys.exit(3)", {}, r"\.file: .*own\.py raised SystemExit: 3"),
+        ("step = 3", {}, r"\.function: own\.py .* only: none; write def step"),
+        (FILE, {"parameters": 3}, r"\.parameters: .* found 3"),
+        (FILE, {"limit": 3}, r"\.limit: unknown key; .*: file, function, parameters"),
     ],
 )
 def test_names_what_does_not_fit(

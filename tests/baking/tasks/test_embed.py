@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import polybake
-from models.files.task_models import write_splade
-from models.folders.tiny_folders import change_json, write_bert, write_sentence_transformers
+from models.folders.tiny_folders import change_json, write_bert
 from models.onnx.tiny_onnx import POOLED, TOKENS, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
@@ -38,7 +37,6 @@ def write_onnx(folder: Path, outputs: str) -> Path:
 @pytest.mark.parametrize(
     ("architecture", "purpose"),
     [
-        ("Qwen3ForCausalLM", "go on with a text"),
         ("GPT2LMHeadModel", "go on with a text"),
         ("T5ForConditionalGeneration", "write a text for another"),
         ("BertForNextSentencePrediction", "tell whether a text follows another"),
@@ -56,8 +54,6 @@ def test_what_was_trained_for_something_else_is_refused(
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
     with pytest.raises(InputError, match=message):
         settings_text(open_source(folder), folder, "m", tmp_path, "native")
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", steps=POOL)
-    assert report.manifest.contract.task == "embed"
 
 
 @pytest.mark.parametrize("architecture", ["BertModel", "BertForMaskedLM", "T5EncoderModel"])
@@ -73,9 +69,7 @@ def test_an_encoder_is_pooled_as_assumed(tmp_path: Path, architecture: str) -> N
     ("called", "steps"),
     [
         ("bge-small-en-v1.5", ("pool(mode=cls)", "normalize()")),
-        ("mxbai-embed-large-v1", ("pool(mode=cls)",)),
         ("nomic-embed-text-v1.5", ("pool(mode=mean)",)),
-        ("all-MiniLM-L6-v2", ("pool(mode=mean)", "normalize()")),
     ],
 )
 def test_a_published_model_has_its_own_steps(
@@ -100,9 +94,7 @@ def test_a_published_model_has_its_own_steps(
     ("called", "steps"),
     [
         ("bge-small-en-v1.5", ("normalize()",)),
-        ("mxbai-embed-large-v1", ()),
         ("LaBSE", ()),
-        ("model", ()),
     ],
 )
 def test_a_pooled_output_is_normalized_as_its_model_is(
@@ -114,21 +106,6 @@ def test_a_pooled_output_is_normalized_as_its_model_is(
     assert steps_of(file, tmp_path / "m.onnx", steps=[]) == ()
 
 
-def test_a_step_with_weights_needs_its_folder(tmp_path: Path) -> None:
-    """The table knows that there is one, and not its weights."""
-    folder = write_bert(tmp_path / "LaBSE")
-    message = (
-        "LaBSE: is sentence-transformers/LaBSE by its name, whose steps are pool, dense, normalize "
-        r"\(https.*\), and the weights of dense are not here; give the model's whole folder, or hub"
-    )
-    for source in (folder, write_onnx(tmp_path / "converted" / "LaBSE", TOKENS)):
-        with pytest.raises(InputError, match=message):
-            polybake.bake(source, tmp_path / "m.onnx", name="m")
-        with pytest.raises(InputError, match=message):
-            settings_text(open_source(source), source, "m", tmp_path, "native")
-        assert steps_of(source, tmp_path / "m.onnx", steps=POOL) == ("pool(mode=mean)",)
-
-
 def test_an_origin_is_not_the_model(tmp_path: Path) -> None:
     """What was made from a published model may pool otherwise: the mean stays assumed."""
     folder = write_bert(tmp_path / "model")
@@ -136,25 +113,3 @@ def test_an_origin_is_not_the_model(tmp_path: Path) -> None:
     assert 'mode = "mean"' in settings_text(open_source(folder), folder, "m", tmp_path, "native")
     with pytest.raises(InputError, match="add a step that pools"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
-
-
-def test_modules_say_how_it_is_pooled(tmp_path: Path) -> None:
-    """modules.json decides, even where config.json names a generator, as in Qwen3-Embedding."""
-    pooling = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True})
-    folder = write_sentence_transformers(tmp_path / "model", pooling)
-    change_json(folder / "config.json", architectures=["Qwen3ForCausalLM"])
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m")
-    assert [step.split("(")[0] for step in report.manifest.steps] == ["pool"]
-
-
-def test_a_masked_language_model_needs_a_word(tmp_path: Path) -> None:
-    """A masked language model may weigh tokens or encode, so the user says which."""
-    folder = write_splade(tmp_path / "model")
-    for name in ("modules.json", "config_sentence_transformers.json"):
-        (folder / name).unlink(missing_ok=True)
-    change_json(folder / "config.json", architectures=["BertForMaskedLM"])
-    message = 'ends in ForMaskedLM.* task = "sparse".* step = "pool"'
-    with pytest.raises(InputError, match=message):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m")
-    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", steps=POOL)
-    assert report.manifest.contract.task == "embed"

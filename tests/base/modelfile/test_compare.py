@@ -1,4 +1,4 @@
-"""The comparison: exact for ids, every row and element for vectors."""
+"""The comparison: exact for ids, every row and element for vectors, slack for integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from polybake.base.modelfile.compare import (
     largest_difference,
     relative_difference,
 )
-from polybake.base.modelfile.fixture import TOLERANCES, Tolerance
+from polybake.base.modelfile.fixture import (
+    TOLERANCES,
+    Tolerance,
+    decode_slack,
+    decode_vectors,
+    encode_vectors,
+)
+from polybake.base.modelfile.slack import Slack, differences
 
 CPU = TOLERANCES["cpu"]
 IDS = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4)
@@ -91,35 +98,27 @@ def test_direction_is_compared() -> None:
         np.linalg.norm(golden.astype(float)) * np.linalg.norm(found.astype(float))
     )
     assert difference.difference == pytest.approx(expected, rel=1e-3)
-
-
-def test_zeros_for_a_short_vector_fail() -> None:
-    """All zeros fail by direction even where every element is within max_abs."""
     golden = np.full((1, 4), 9e-6, dtype=np.float32)
     difference = compare_vectors(golden, np.zeros_like(golden), CPU)
     assert difference is not None
     assert difference.message == "row 0: 1 - cosine 1 exceeds 1e-06"
 
 
-def test_zero_vector_has_no_direction() -> None:
-    """A golden zero row is judged by max_abs alone."""
-    golden = np.zeros((1, 3), dtype=np.float32)
-    near, far = golden.copy(), golden.copy()
-    near[0, 0], far[0, 0] = 9e-6, 1.1e-5
-    assert compare_vectors(golden, near, CPU) is None
-    assert compare_vectors(golden, far, CPU) is not None
-
-
-def test_long_vectors_are_judged_by_their_norm() -> None:
-    """A row of norm 50 may be off by 50 times max_abs, and no more."""
-    golden = (50 * unit_row(1, 2, 3, 4)).astype(np.float32)
-    near, far = golden.copy(), golden.copy()
-    near[0, 0] += np.float32(4e-4)
-    far[0, 0] += np.float32(6e-4)
-    assert compare_vectors(golden, near, CPU) is None
-    difference = compare_vectors(golden, far, CPU)
-    assert difference is not None
-    assert difference.limit == pytest.approx(5e-4)
+@pytest.mark.parametrize(
+    ("golden", "near", "far"),
+    [
+        # A zero row has no direction, and is judged by max_abs alone.
+        (np.zeros((1, 4), np.float32), 9e-6, 1.1e-5),
+        # A row of norm 50 may be off by 50 times max_abs, and no more.
+        (50 * unit_row(1, 2, 3, 4), 4e-4, 6e-4),
+    ],
+    ids=["zero", "long"],
+)
+def test_rows_are_judged_by_their_norm(golden: np.ndarray, near: float, far: float) -> None:
+    for off, passes in ((near, True), (far, False)):
+        found = golden.astype(np.float32)
+        found[0, 0] += np.float32(off)
+        assert (compare_vectors(golden, found, CPU) is None) is passes
 
 
 def test_the_worst_difference_is_named() -> None:
@@ -131,68 +130,101 @@ def test_the_worst_difference_is_named() -> None:
     difference = compare_vectors(golden, found, CPU)
     assert difference is not None
     assert (difference.row, difference.element) == (0, 1)
+    assert largest_difference(golden, found) == pytest.approx(2e-3, rel=1e-2)
 
 
-def test_one_row_among_many_is_seen() -> None:
-    """A single different element in 200 rows of 384 fails."""
-    golden = np.random.default_rng(0).standard_normal((200, 384))
-    golden = (golden / np.linalg.norm(golden, axis=1, keepdims=True)).astype(np.float32)
-    found = golden.copy()
-    found[199, 383] += np.float32(2e-5)
-    difference = compare_vectors(golden, found, CPU)
-    assert difference is not None
-    assert (difference.row, difference.element) == (199, 383)
-    assert largest_difference(golden, found) == pytest.approx(2e-5, rel=1e-2)
-
-
-LONG_ROW = np.array([[3.0, 4.0, 0.0]])
+LONG = np.array([[3.0, 4.0, 0.0]])
 HALF = np.array([[0.0, 0.5, 0.0]])
+SCORE = np.full((1, 2), 1e-6)
 
 
-def test_is_relative_to_the_length_of_the_row() -> None:
-    """Long and short vectors are judged alike: by the expected row's norm."""
-    assert np.isclose(relative_difference(LONG_ROW + HALF, LONG_ROW), 0.1)
-    assert np.isclose(relative_difference((LONG_ROW + HALF) * 1e-6, LONG_ROW * 1e-6), 0.1)
-    assert relative_difference(LONG_ROW, LONG_ROW) == 0.0
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_scores_are_relative_to_themselves_from_1_on(size: int) -> None:
-    """A score near 0 may be the difference of large numbers, so it is compared absolutely."""
-    score = np.full((1, size), 1e-6)
-    assert np.isclose(relative_difference(score + 1e-7, score), 1e-7)
-    large = np.full((1, size), 100.0) / np.sqrt(size)
-    assert np.isclose(relative_difference(large + 1.0, large), 0.01)
+@pytest.mark.parametrize(
+    ("found", "expected", "difference"),
+    [
+        # By the expected row's norm, long or short, and the largest of all rows.
+        (LONG + HALF, LONG, 0.1),
+        ((LONG + HALF) * 1e-6, LONG * 1e-6, 0.1),
+        (LONG, LONG, 0.0),
+        (np.concatenate([LONG, LONG - [[1, 0, 0]], LONG]), np.repeat(LONG, 3, axis=0), 0.2),
+        (LONG * 0.1, LONG * 0, 0.4),
+        (LONG[:0], LONG[:0], 0.0),
+        # A score near 0 may be the difference of large numbers, so it is compared absolutely.
+        (SCORE + 1e-7, SCORE, 1e-7),
+        (SCORE[:, :1] + 1e-7, SCORE[:, :1], 1e-7),
+        (SCORE * 1e8 / np.sqrt(2) + 1.0, SCORE * 1e8 / np.sqrt(2), 0.01),
+        # NaN on either side gives NaN, which no limit admits.
+        (LONG * np.nan, LONG, np.nan),
+        (LONG, LONG * np.nan, np.nan),
+    ],
+)
+def test_differences_are_relative_to_the_row(
+    found: np.ndarray, expected: np.ndarray, difference: float
+) -> None:
+    assert np.isclose(relative_difference(found, expected), difference, equal_nan=True)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e20, 1e37])
 def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
     """Squares neither overflow nor vanish, so that nothing is taken for equal, or absolutely."""
-    row = (LONG_ROW * scale).astype(np.float32)
+    row = (LONG * scale).astype(np.float32)
     assert np.isclose(relative_difference(row * np.float32(1.1), row), 0.08, rtol=1e-5)
 
 
-def test_takes_the_largest_of_all_rows() -> None:
-    """One different element of one row decides."""
-    expected = np.repeat(LONG_ROW, 3, axis=0)
-    found = expected.copy()
-    found[1, 0] -= 1.0
-    assert np.isclose(relative_difference(found, expected), 0.2)
-
-
-def test_a_zero_row_is_compared_absolutely() -> None:
-    """The difference itself counts if the expected row is zero."""
-    assert relative_difference(LONG_ROW * 0.1, LONG_ROW * 0) == 0.4
-
-
 def test_probabilities_are_compared_absolutely() -> None:
-    """Small probabilities are compared absolutely; arrays without rows do not differ."""
+    """Small probabilities would otherwise be judged by their own size."""
     small = np.full((1, 5), 1e-4, np.float32)
     assert np.isclose(relative_difference(small * 1.1, small, probabilities=True), 1e-5, rtol=1e-3)
-    assert relative_difference(LONG_ROW[:0], LONG_ROW[:0]) == 0.0
 
 
-def test_nan_is_never_small() -> None:
-    """NaN on either side gives NaN, which no limit admits."""
-    assert np.isnan(relative_difference(LONG_ROW * np.nan, LONG_ROW))
-    assert np.isnan(relative_difference(LONG_ROW, LONG_ROW * np.nan))
+GOLDEN = np.array([[-128, 5], [127, 0]], np.int8)
+
+
+def test_steps_may_differ_by_their_slack() -> None:
+    """An element may lie as many steps away as its slack says, to either side, and no further."""
+    slack = Slack(np.array([[1, 0], [2, 0]], np.uint8), packed_bits=False)
+    found = np.array([[-127, 5], [125, 0]], np.int8)
+    assert not slack.exceeded(GOLDEN, found).any()
+    found = np.array([[-126, 4], [124, 1]], np.int8)
+    assert slack.exceeded(GOLDEN, found).all()
+    assert slack.largest == 2
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bits_may_differ_where_they_are_open(dtype: type) -> None:
+    """A bit may be turned where the slack has it set; every other one may not."""
+    slack = Slack(np.array([[0b10000001]], np.uint8), packed_bits=True)
+    golden = np.array([[0b01010101]], np.uint8)
+    for turned, allowed in ((0b10000001, True), (0b10000000, True), (0b00000010, False)):
+        found = golden ^ np.uint8(turned)
+        exceeded = slack.exceeded(golden.view(dtype), found.view(dtype))
+        assert exceeded.tolist() == [[not allowed]]
+    assert slack.largest == 2
+
+
+@pytest.mark.parametrize(
+    ("golden", "found", "packed_bits", "apart"),
+    [
+        (np.int8([[-128]]), np.int8([[127]]), False, [[255.0]]),
+        (np.uint8([[0, 255, 128]]), np.uint8([[128, 0, 128]]), True, [[1, 8, 0]]),
+        (np.float32([[1.0]]), np.float32([[1.1]]), False, [[float(np.float32(1.1)) - 1.0]]),
+    ],
+    ids=["int8 does not wrap", "bits are counted", "floats are subtracted in float64"],
+)
+def test_how_far_elements_are_apart(
+    golden: np.ndarray, found: np.ndarray, packed_bits: bool, apart: list[list[float]]
+) -> None:
+    assert differences(golden, found, packed_bits=packed_bits).tolist() == apart
+
+
+@pytest.mark.parametrize("packed_bits", [False, True])
+def test_survives_encoding(packed_bits: bool) -> None:
+    """Integers and their slack come back equal."""
+    slack = Slack(np.array([[1, 0], [255, 0]], np.uint8), packed_bits=packed_bits)
+    encoded = encode_vectors(GOLDEN, slack)
+    assert (encoded.dtype, encoded.shape) == ("int8", (2, 2))
+    np.testing.assert_array_equal(decode_vectors(encoded), GOLDEN)
+    assert decode_vectors(encoded).dtype == np.int8
+    found = decode_slack(encoded)
+    assert found is not None
+    np.testing.assert_array_equal(found.values, slack.values)
+    assert found.packed_bits == packed_bits

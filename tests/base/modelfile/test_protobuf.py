@@ -36,28 +36,6 @@ def test_a_varint_is_protobufs(value: int) -> None:
     assert model.SerializeToString() == b"\x08" + varint(value)
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        b"\x72",  # no length
-        b"\x72\x85",  # a length without end
-        b"\x72\x85\x80\x80\x80\x80\x00",  # a length of six bytes
-        b"\x72\x05\x0a\x01",  # an entry beyond the end
-        b"\x72\xff\xff\xff\xff\x7f",  # 32 GB beyond the end
-        b"\x72\x02\x0a\x00",  # no value
-        b"\x72\x04\x12\x00\x0a\x00",  # the value before the key
-        b"\x72\x05\x0a\x09x\x12\x00",  # a key that is longer than its entry
-        b"\x72\x06\x0a\x00\x12\x00\x12\x00",  # two values
-    ],
-)
-def test_damage_is_named_by_the_entry(damaged: bytes) -> None:
-    """The position is that of the entry's tag, wherever within it the damage lies."""
-    before = entry("a", b"1")
-    with pytest.raises(DamagedError) as caught:
-        list(entries(io.BytesIO(before + damaged)))
-    assert caught.value.position == len(before)
-
-
 @given(st.text(max_size=20), st.integers(0, 2**63 - 1), st.lists(st.integers(0, 2**40), max_size=3))
 def test_fields_are_those_that_protobuf_writes(text: str, number: int, numbers: list[int]) -> None:
     """Texts, whole numbers, nested messages and numbers of four and eight bytes, in order."""

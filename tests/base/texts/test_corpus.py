@@ -1,14 +1,23 @@
-"""The suffix of a corpus decides how it is read."""
+"""Corpora of texts: the suffix says the kind, rows come in windows, and progress is shown."""
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 
-from polybake.base.texts import open_corpus
+from polybake.base.texts import lines, open_corpus, window
+from polybake.base.texts.lines import text_lines, without_break
+from polybake.base.texts.progress import tracked
+from polybake.base.texts.window import ObjectWindow, cut
 from polybake.errors import InputError, RequirementMissing
 
 
@@ -48,3 +57,211 @@ def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     needed = r'needs the package pyarrow; .* pip install "\.\[parquet\]", or give a UTF-8 file'
     with pytest.raises(RequirementMissing, match=needed):
         open_corpus(tmp_path / "texts.parquet")
+
+
+def read(content: bytes) -> list[str]:
+    return [without_break(line) for line in text_lines(io.BytesIO(content), "texts.txt")]
+
+
+def test_only_line_breaks_end_a_line() -> None:
+    """U+2028, form feeds and lone carriage returns end no line; the last line needs no break."""
+    content = "one\n\n zwei \u2028\f Wörter\r\na\rb".encode()
+    assert read(content) == ["one", "", " zwei \u2028\f Wörter", "a\rb"]
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    """A byte order mark is dropped at the beginning of a file, and kept elsewhere."""
+    assert read("\ufeffone\n\ufefftwo".encode()) == ["one", "\ufefftwo"]
+
+
+def test_what_is_not_unicode_is_named_by_its_line() -> None:
+    """The message holds the line and its first invalid byte."""
+    with pytest.raises(
+        InputError, match=r"texts\.txt: line 2 is not valid Unicode \(byte 3 of it is 0xff\); give"
+    ):
+        read(b"fine\nno\xff\nfine\n")
+
+
+def test_a_line_without_an_end_is_not_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no text at all would fill the memory."""
+    monkeypatch.setattr(lines, "LONGEST_LINE", 5)
+    assert read(b"1234\n1234\n") == ["1234", "1234"]
+    with pytest.raises(InputError, match="line 2 has more than 5 bytes; give one text a line"):
+        read(b"1234\n123456\n")
+
+
+def test_rows_have_one_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty line is the empty text, and lines are counted from 1."""
+    monkeypatch.setattr(window, "MOST_ROWS", 2)
+    path = tmp_path / "texts.txt"
+    path.write_text('one\n\n"zwei" Wörter\n', encoding="utf-8")
+    first, second = open_corpus(path, "body").windows()
+    assert (first.texts, second.texts) == (["one", ""], ['"zwei" Wörter'])
+    assert second.place(0) == "line 3"
+    assert list(second.objects()) == ['{"body": "\\"zwei\\" Wörter"}']
+    assert list(second.names) == ["body"]
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input has no second pass, and messages call it by that name."""
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"one\ntwo")))
+    corpus = open_corpus(Path("-"))
+    assert (corpus.once, corpus.name) == (True, "standard input")
+    (read,) = corpus.windows()
+    assert read.texts == ["one", "two"]
+
+
+def test_a_window_has_so_many_rows_and_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that is too long stands alone, and none is lost."""
+    monkeypatch.setattr(window, "MOST_ROWS", 3)
+    monkeypatch.setattr(window, "MOST_CHARACTERS", 10)
+    sizes = [1, 1, 1, 1, 5, 5, 30, 2, 10, 0]
+    windows = list(cut(enumerate(sizes)))
+    assert windows == [[0, 1, 2], [3, 4], [5], [6], [7], [8, 9]]
+    assert list(cut([])) == []
+
+
+def digest(*texts: str | None) -> str:
+    return ObjectWindow(texts, range(len(texts))).digest()
+
+
+def test_the_digest_is_of_each_text() -> None:
+    """The digest tells where texts end, and an empty text from a missing one."""
+    assert digest("ab", "c") == digest("ab", "c")
+    others = [("a", "bc"), ("abc",), ("c", "ab"), ("ab", "c", ""), ("ab", "C"), ("ab1:c",)]
+    assert len({digest(*texts) for texts in [("ab", "c"), *others]}) == len(others) + 1
+    assert digest("") != digest(None)
+
+
+def corpus(folder: Path, name: str, content: str) -> Any:
+    path = folder / name
+    path.write_bytes(content.encode())
+    return open_corpus(path)
+
+
+def test_every_value_of_csv_is_a_text(tmp_path: Path) -> None:
+    """No identifier loses its zeros; a value may span lines, and a row is counted by its first."""
+    content = '\ufeffid,text\r\n007,"a, ""b""\nc"\r\n8,\r\n9,d'
+    (read,) = corpus(tmp_path, "texts.csv", content).windows()
+    assert read.texts == ['a, "b"\nc', "", "d"]
+    assert [read.place(index) for index in range(3)] == ["line 2", "line 4", "line 5"]
+    assert next(read.objects()) == '{"id": "007", "text": "a, \\"b\\"\\nc"}'
+    pytest.importorskip("pyarrow")
+    read = corpus(tmp_path, "texts.csv", "id,text\n007,a\n")
+    schema = read.schema()
+    assert [str(kind) for kind in schema.types] == ["string", "string"]
+    (rows,) = read.windows()
+    assert rows.table(schema).to_pylist() == [{"id": "007", "text": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "id,body\n1,a", "has no column 'text'; choose one of: id, body"),
+        ("a.csv", "", "has no column 'text'"),
+        ("a.csv", "id,text,id\n1,a,2", "has 2 columns 'id'"),
+        ("a.csv", "id,text\n1,a\n\n", "line 3: has 0 values, expected 2"),
+        ("a.csv", "id,text\n1,a,b", "line 2: has 3 values, expected 2"),
+        ("a.csv", 'id,text\n1,a\n2,"b"c', "line 3: is not CSV .*; put a value with"),
+        ("a.csv", 'id,text\n1,a\n2,"b', "line 3: is not CSV"),
+        ("a.jsonl", "{", "line 1: is not JSON .*; give one object a line, and no empty line"),
+        ("a.jsonl", '{"text": "fine"}\n\n{"text": "fine"}', "line 2: is not JSON"),
+        ("a.jsonl", "[" * 10**5, "line 1: is not JSON"),
+        ("a.jsonl", '["a"]', "line 1: is no JSON object; give one with a 'text'"),
+        ("a.jsonl", '{"body": "a", "id": 1}', "line 1: has no 'text'; choose one of: body, id"),
+        ("a.jsonl", '{"text": 5}', "line 1: 'text' holds 5; expected a text"),
+        ("a.jsonl", r'{"text": "\ud800"}', "line 1: 'text' is not valid Unicode"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_line(
+    name: str, content: str, message: str, tmp_path: Path
+) -> None:
+    """The message holds the file, the line and the remedy."""
+    with pytest.raises(InputError, match=rf"{name}: {message}"):
+        list(corpus(tmp_path, name, content).windows())
+
+
+def of_lines(folder: Path, *lines: str) -> Any:
+    return corpus(folder, "texts.jsonl", "\n".join(lines))
+
+
+def test_rows_stay_as_they_are_written(tmp_path: Path) -> None:
+    """Numbers keep their digits, and a text may be missing."""
+    lines = ['{"id": 1.50, "text": "a\\u00e4"}', '  {"text":null, "n": 12345678901234567890 } \r']
+    (read,) = of_lines(tmp_path, *lines).windows()
+    assert read.texts == ("aä", None)
+    assert list(read.objects()) == [line.strip() for line in lines]
+    assert list(read.names) == ["id", "text", "n"]
+    assert read.place(1) == "line 2"
+
+
+def test_the_columns_are_those_of_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns come in the order of their first row, with types that hold every value."""
+    pyarrow = pytest.importorskip("pyarrow")
+    monkeypatch.setattr(window, "MOST_ROWS", 2)
+    rows = [
+        {"z": None, "text": "a", "n": 1},
+        {"text": "b", "n": 2.5, "tags": []},
+        {"text": "c", "tags": ["x"], "z": "late"},
+    ]
+    read = of_lines(tmp_path, *map(json.dumps, rows))
+    schema = read.schema()
+    assert schema.names == ["z", "text", "n", "tags"]
+    assert [str(kind) for kind in schema.types][:3] == ["string", "string", "double"]
+    table = pyarrow.concat_tables(one.table(schema) for one in read.windows())
+    expected = [dict.fromkeys(schema.names) | row for row in rows]
+    assert table.to_pylist() == expected
+
+
+@pytest.mark.parametrize("value", ['"text"', "{}", "[1]", str(2**70)])
+def test_values_of_several_types_are_refused(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key with two types is refused, even if each window has only one of them."""
+    pytest.importorskip("pyarrow")
+    lines = ['{"text": "a", "n": 1}', f'{{"text": "b", "n": {value}}}']
+    for rows in (1, 2):
+        monkeypatch.setattr(window, "MOST_ROWS", rows)
+        with pytest.raises(InputError, match=r"texts\.jsonl: line \d to 2: a key has .*; write"):
+            of_lines(tmp_path, *lines).schema()
+
+
+def test_no_rows_have_the_column_of_texts(tmp_path: Path) -> None:
+    """An empty file is a table without rows."""
+    pytest.importorskip("pyarrow")
+    assert of_lines(tmp_path).schema().names == ["text"]
+
+
+def shown(total: int | None, *, terminal: bool) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=80)
+    with tracked("embedding texts", total, console) as advance:
+        for _ in range(10):
+            advance(7)
+    return stream.getvalue()
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    """Each tenth of the work is one line, without control characters."""
+    lines = shown(70, terminal=False).splitlines()
+    assert lines == [f"embedding texts: {7 * done} of 70" for done in range(1, 11)]
+
+
+def test_a_stream_shows_what_is_done() -> None:
+    """A stream has no known end, so a line comes whenever the work done has doubled."""
+    lines = shown(None, terminal=False).splitlines()
+    assert lines == [f"embedding texts: {7 * n}" for n in (1, 2, 4, 8)]
+    assert "embedding texts: 70" in shown(None, terminal=True)
+    assert "100%" in shown(70, terminal=True)
+
+
+def test_threads_may_tell_it() -> None:
+    """No batch is lost, and no line is told twice."""
+    stream = io.StringIO()
+    with (
+        tracked("embedding texts", 2000, Console(file=stream)) as advance,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        list(pool.map(advance, [1] * 2000))
+    lines = stream.getvalue().splitlines()
+    assert lines == [f"embedding texts: {200 * n} of 2000" for n in range(1, 11)]

@@ -46,19 +46,6 @@ def test_texts_of_every_type(kind: str, tmp_path: Path) -> None:
     assert read.texts == ["a", "b", "a"]
 
 
-def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sizes of other columns count, too, when rows are put into batches."""
-    from polybake.base.texts import parquet_file
-
-    monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 10_000)
-    pictures = [bytes([i]) * 1000 for i in range(100)]
-    table = pyarrow.table({"text": ["a"] * 100, "picture": pictures})
-    read = corpus(tmp_path, table, compression="none", use_dictionary=False)
-    sizes = [len(part) for part in read.windows(whole=True)]
-    assert max(sizes) <= 10
-    assert sum(sizes) == 100
-
-
 @pytest.mark.parametrize("row_groups", [1, 50])
 def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_groups: int

@@ -1,0 +1,303 @@
+"""Spans of words: labels, answers, and labels that are named with a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polybake
+from models.files.task_models import TAGS, write_gliner, write_labelled_tokens, write_spans
+from polybake.baking.bake_config import bake_config
+from polybake.baking.sources import open_source
+from polybake.baking.tasks import Found, Known, Tag, task_of, zero_shot_tag
+from polybake.baking.tasks.answer import Span, best_spans
+from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, aggregated, mark_of, spans_of
+from polybake.baking.tasks.zero_shot_tag import PlacedSpan, Window, windows
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import decode_vectors
+from polybake.config import Config
+from polybake.runtime.tokenization.words import Chunk, Word
+
+
+def baked(source: Path, out: Path, steps: list[object] | None = None, **model: object) -> Path:
+    table = {"name": "tiny", "source": source, "output": out, **model}
+    bake_config(Config.model_validate({"model": table} | ({"steps": steps} if steps else {})))
+    return out
+
+
+@pytest.mark.parametrize(
+    ("label", "mark"),
+    [
+        ("O", Mark("", begins=False, ends=False)),
+        ("B-PER", Mark("PER", begins=True, ends=False)),
+        ("I-PER", Mark("PER", begins=False, ends=False)),
+        ("L-PER", Mark("PER", begins=False, ends=True)),
+        ("E-PER", Mark("PER", begins=False, ends=True)),
+        ("U-PER", Mark("PER", begins=True, ends=True)),
+        ("S-B-7\n", Mark("B-7\n", begins=True, ends=True)),
+        ("NOUN", Mark("NOUN", begins=False, ends=False)),
+        ("B-", Mark("B-", begins=False, ends=False)),
+        ("b-per", Mark("b-per", begins=False, ends=False)),
+        ("", Mark("", begins=False, ends=False)),
+    ],
+)
+def test_what_labels_mean(label: str, mark: Mark) -> None:
+    """BIO, BILOU and BIOES, and any other label is what it says."""
+    assert mark_of(label) == mark
+
+
+def found_in(labels: Sequence[str], words: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The spans of words that surely have these labels, each a word of one character."""
+    rows = np.eye(len(labels))[[labels.index(word) for word in words]]
+    given = [WordRows(n, n + 1, row[None]) for n, row in enumerate(rows)]
+    spans = spans_of([mark_of(label) for label in labels], given, "first")
+    return [(span.label, span.start, span.end) for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("O B-P I-P O", [("P", 1, 3)]),
+        ("B-P B-P I-P", [("P", 0, 1), ("P", 1, 3)]),
+        ("I-P I-P I-L", [("P", 0, 2), ("L", 2, 3)]),
+        ("B-P I-P L-P I-P", [("P", 0, 3), ("P", 3, 4)]),
+        ("U-P U-P I-L", [("P", 0, 1), ("P", 1, 2), ("L", 2, 3)]),
+        ("N N O N B-P", [("N", 0, 2), ("N", 3, 4), ("P", 4, 5)]),
+        ("O O", []),
+        ("", []),
+    ],
+)
+def test_words_make_spans(words: str, expected: list[tuple[str, int, int]]) -> None:
+    """Neighbouring words of one name make a span, unless a label begins or ends between them."""
+    labels = ["O", "B-P", "I-P", "L-P", "U-P", "I-L", "N"]
+    assert found_in(labels, words.split()) == expected
+
+
+def test_ways_to_aggregate() -> None:
+    """A word takes its first token's scores, the mean, or those of its surest token."""
+    rows = np.array([[0.6, 0.3, 0.1], [0.0, 0.9, 0.1], [0.5, 0.4, 0.1]])
+    assert [*AGGREGATIONS] == ["first", "mean", "max"]
+    assert aggregated(rows, "first").tolist() == [0.6, 0.3, 0.1]
+    assert aggregated(rows, "mean") == pytest.approx([1.1 / 3, 1.6 / 3, 0.1])
+    assert aggregated(rows, "max").tolist() == [0.0, 0.9, 0.1]
+    marks = [mark_of(label) for label in ("A", "B", "C")]
+    labels = [
+        span.label for way in AGGREGATIONS for span in spans_of(marks, [WordRows(0, 1, rows)], way)
+    ]
+    assert labels == ["A", "B", "B"]
+
+
+def test_tags_are_in_the_file(tiny_tag: Path, tmp_path: Path) -> None:
+    """Labels and what they mean travel in the contract; special tokens have no rows.
+
+    Long texts go in parts: every character of a plain text is in one.
+    """
+    source = open_source(write_labelled_tokens(tmp_path / "model"))
+    assert task_of(source).name == "tag"
+    head = read_head(tiny_tag)
+    contract = head.manifest.contract
+    assert contract.output.counts is not None
+    assert contract.settings["labels"] == [*TAGS]
+    assert contract.settings["marks"][:2] == [
+        {"name": "", "begins": False, "ends": False},
+        {"name": "PER", "begins": True, "ends": False},
+    ]
+    assert (contract.settings["room"], contract.settings["special"]) == (30, [1, 1])
+    for case in head.fixture.cases:
+        rows = decode_vectors(case.embeddings)
+        assert len(rows) == sum(len(ids) - 2 for ids in case.input_ids)
+        assert rows.sum(axis=1) == pytest.approx(1, abs=1e-6)
+        given = case.call["texts"]
+        for spans in case.answer:
+            assert len(spans) == len(given)
+            for text, found in zip(given, spans, strict=True):
+                for span in found:
+                    assert text[span["start"] : span["end"]] == span["text"] != ""
+    case = next(case for case in head.fixture.cases if case.id == "plain")
+    (text,) = case.call["texts"]
+    assert len(case.texts) > 1
+    assert case.texts[0] == text[: len(case.texts[0])]
+    assert text.endswith(case.texts[-1])
+    assert case.answer[0][0][-1]["end"] == len(text)
+
+
+def test_windows_share_their_words() -> None:
+    """Each word has the rows of the window in whose middle it stands."""
+    text = "a b c d e f"
+    chunks = [Chunk(2 * n, 2 * n + 1, 1, (Word(2 * n, 2 * n + 1, 0, 1),)) for n in range(6)]
+    settings = {
+        "room": 4,
+        "marks": [mark_of(label)._asdict() for label in ("O", "first", "second")],
+    }
+    first, second = [[0, 1, 0]] * 4, [[0, 0, 1]] * 4
+    found = Found(
+        np.array([*first, *second]),
+        {"texts": ["", text]},
+        Known(settings, chunks=lambda given, _: chunks if given else []),
+        np.array([0, 4, 4]),
+    )
+    (blank, spans), *_ = Tag().answer(found)
+    assert blank == []
+    assert [(span["label"], span["text"]) for span in spans] == [
+        ("first", "a b c"),
+        ("second", "d e f"),
+    ]
+
+
+def test_pieces_share_their_words() -> None:
+    """A word belongs to the piece where it begins; one longer than a piece belongs to each."""
+    text = "abcdefgh"
+    pieces = [
+        Chunk(0, 5, 3, (Word(0, 1, 0, 1), Word(1, 3, 1, 1), Word(3, 5, 2, 1)), inner=0),
+        Chunk(3, 7, 2, (Word(3, 5, 0, 1), Word(5, 7, 1, 1)), inner=4),
+        Chunk(5, 8, 1, (Word(5, 8, 0, 1),), inner=6),
+    ]
+    marks = [mark_of(label)._asdict() for label in ("O", "B-first", "B-second", "B-third")]
+    found = Found(
+        np.eye(4)[[1, 1, 1, 2, 2, 3]],
+        {"texts": [text]},
+        Known({"room": 4, "marks": marks}, chunks=lambda *_: pieces),
+        np.array([3, 2, 1]),
+    )
+    ((spans,), *_) = Tag().answer(found)
+    assert [(span["label"], span["text"]) for span in spans] == [
+        ("first", "a"),
+        ("first", "bc"),
+        ("first", "de"),
+        ("second", "fg"),
+        ("third", "h"),
+    ]
+
+
+def test_answers_are_in_the_file(tiny_answer: Path, tmp_path: Path) -> None:
+    """The first row is no answer, the others are tokens of the context, which types mark.
+
+    Each part of a long context stands beside the question, and answers keep their place in the
+    whole.
+    """
+    assert task_of(open_source(write_spans(tmp_path / "model"))).name == "answer"
+    head = read_head(tiny_answer)
+    contract = head.manifest.contract
+    assert (contract.task, contract.output.dimension) == ("answer", 15)
+    assert contract.pair is not None
+    assert [piece.type_id for piece in contract.pair.pieces] == [0, 0, 0, 3, 1]
+    assert contract.pair.truncate == "only_second"
+    for case in head.fixture.cases:
+        rows = decode_vectors(case.embeddings)
+        assert case.type_ids is not None
+        assert len(rows) == sum(1 + types.count(3) for types in case.type_ids)
+        if case.call is None:
+            assert case.id in ("empty", "white-space")
+            continue
+        for text, answers in zip(case.call["contexts"], case.answer, strict=True):
+            assert 1 <= len(answers) <= 3
+            for found in answers:
+                assert text[found["start"] : found["end"]] == found["text"]
+                assert found["text"] or case.call["no_answer"]
+    case = next(case for case in head.fixture.cases if case.id == "plain")
+    (context,) = case.call["contexts"]
+    assert len(case.texts) > 1
+    assert {question for question, _ in case.texts} == {case.call["question"]}
+    assert context.endswith(case.texts[-1][1])
+    assert all(len(ids) <= contract.max_length for ids in case.input_ids)
+
+
+#: "ab c d": the first word has two tokens.
+CHUNKS = [
+    Chunk(0, 2, 2, (Word(0, 2, 0, 2),)),
+    Chunk(2, 4, 1, (Word(3, 4, 0, 1),)),
+    Chunk(4, 6, 1, (Word(5, 6, 0, 1),)),
+]
+
+
+def test_spans_are_of_whole_words() -> None:
+    """A word takes its tokens' best scores; a span that ends behind the text is none."""
+    rows = np.array([[0.4, 0, 0], [0.1, 0.2, 0.05], [0.15, 0.3, 0], [0.25, 0.0, 9], [0, 9, 9]])
+    found = best_spans([(CHUNKS, rows)], no_answer=False)
+    assert found[:3] == [Span(0.3, 0, 4), Span(0.25, 3, 4), Span(0.2, 0, 2)]
+    places = {(one.start, one.end) for one in found}
+    assert places == {(0, 2), (0, 4), (0, 6), (3, 4), (3, 6), (5, 6)}
+
+
+def test_no_answer_is_what_every_part_says() -> None:
+    """The score of no answer is the least of all parts', ranked among the others."""
+    one = np.array([[0.4, 0], [0.3, 0], [0.1, 0], [0.2, 0], [0, 0]])
+    other = np.array([[0.25, 0], [0.1, 0], [0.35, 0]])
+    parts = [(CHUNKS, one), (CHUNKS[1:], other)]
+    best = best_spans(parts, no_answer=True)
+    assert best[:4] == [Span(0.35, 5, 6), Span(0.3, 0, 2), Span(0.25, 0, 0), Span(0.2, 3, 4)]
+    assert Span(0.25, 0, 0) not in best_spans(parts, no_answer=False)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gliner")
+    polybake.bake(write_gliner(folder / "m"), folder / "tiny.onnx", name="tiny")
+    return folder / "tiny.onnx"
+
+
+def test_the_file(model: Path) -> None:
+    """The contract says how labels are written, and a row has a place for each length of span."""
+    contract = read_head(model).manifest.contract
+    assert contract.settings == {
+        "before_label": "<<ENT>>",
+        "before_text": "<<SEP>>",
+        "most_words": 40,
+        "width": 4,
+    }
+    assert (contract.output.name, contract.output.dimension) == ("span_scores", 4)
+    assert [one.feed for one in contract.inputs][-1] == "token_type_ids"
+
+
+def test_golden_answers_are_spans(model: Path) -> None:
+    """Cut out of their texts, above the threshold, in order, and none over another."""
+    found = 0
+    for case in read_head(model).fixture.cases:
+        assert decode_vectors(case.embeddings).shape[1] == 4
+        call: dict[str, Any] = case.call or {"texts": []}
+        for text, spans in zip(call["texts"], case.answer or [], strict=True):
+            end = 0
+            for span in spans:
+                assert span["text"] == text[span["start"] : span["end"]]
+                assert span["start"] >= end
+                assert span["score"] > call["threshold"]
+                end, found = span["end"], found + 1
+    assert found > 50
+
+
+def test_windows_hold_every_span() -> None:
+    """Each span lies whole in the window from which those of its first word are taken."""
+    sizes = [1 + place % 3 for place in range(200)]
+    for room, most in ((30, 99), (99, 20), (17, 17)):
+        cut = windows(sizes, room, most, 4)
+        taken = [word for one in cut for word in range(one.begin, one.end)]
+        assert taken == list(range(200))
+        for one in cut:
+            assert one.last - one.first <= most
+            assert sum(sizes[one.first : one.last]) <= room
+            assert one.last == 200 or one.end + 3 <= one.last
+    assert windows([], 9, 9, 4) == [Window(0, 0, 0, 0)]
+    assert windows([20, 1], 9, 9, 4) == [Window(0, 1, 0, 1), Window(1, 2, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("spans", "kept"),
+    [
+        ([(0.9, 1, 3, 0), (0.8, 0, 2, 1), (0.7, 3, 4, 1)], [(1, 3), (3, 4)]),
+        ([(0.7, 3, 4, 1), (0.8, 0, 2, 1)], [(0, 2), (3, 4)]),
+        ([(0.9, 0, 1, 0), (0.9 - 1e-6, 0, 1, 1)], None),
+        ([(0.5 + 1e-6, 0, 1, 0)], None),
+        ([(0.9, 0, 2, 0), (0.5 + 1e-6, 1, 2, 0)], [(0, 2)]),
+    ],
+    ids=["the best first", "in order", "nearly equal", "nearly at the threshold", "under another"],
+)
+def test_the_best_spans(
+    spans: list[tuple[float, int, int, int]], kept: list[tuple[int, int]] | None
+) -> None:
+    """Of what shares a word the better one, unless rounding could choose the other."""
+    found = zero_shot_tag.best_spans([PlacedSpan(*one) for one in spans])
+    assert (found and [(one.first, one.last) for one in found]) == kept
