@@ -40,11 +40,12 @@ def test_an_unknown_kind_names_the_choices(name: str, tmp_path: Path) -> None:
 
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     """A corpus is read more than once, so pipes are refused, as are folders and missing files."""
-    os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "folder.txt").mkdir()
-    for name in ("pipe.txt", "folder.txt"):
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.txt")
+    for path in tmp_path.iterdir():
         with pytest.raises(InputError, match="is no regular file; give one, or pipe one text a li"):
-            open_corpus(tmp_path / name)
+            open_corpus(path)
     with pytest.raises(InputError, match=r"no\.txt: cannot be read \(no such file\); give a UTF-8"):
         open_corpus(tmp_path / "no.txt")
 

@@ -12,6 +12,7 @@ from polybake.base.texts.window import ObjectWindow
 from polybake.bulk.embed.parts import Parts
 from polybake.errors import InputError
 from support.bulk import killed
+from support.processes.signals import posix
 
 JOB = {"model": {"name": "tiny", "fingerprint": "0a"}, "texts": {"sha256": "1b"}}
 WINDOWS = [ObjectWindow([text], [line]) for line, text in enumerate("abc", 1)]
@@ -138,6 +139,7 @@ def test_two_processes_do_not_write_one_file(out: Path) -> None:
         pass
 
 
+@posix
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".npy", pytest.param(".parquet", marks=pytest.mark.weekly)])
 def test_killed_at_every_step(suffix: str, every_feed: Path, tmp_path: Path) -> None:

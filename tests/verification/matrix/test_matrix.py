@@ -78,6 +78,7 @@ def test_what_cannot_be_installed_is_a_status(
     assert judged(subject, fixed, tmp_path, "node").exit_code() == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="taskset, which limits threads, is Linux's")
 def test_rows_of_one_environment_install_it_once(
     subject: SubjectFiles, clients: list[Client], tmp_path: Path
 ) -> None:
