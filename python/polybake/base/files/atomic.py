@@ -2,10 +2,10 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO
 
 from polybake.errors import InputError
@@ -20,17 +20,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
+        # Its name is known before it is there: a signal may end the process as it is made.
+        temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
         except BaseException:
-            temporary.unlink()
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise InputError(
@@ -79,21 +78,15 @@ def creating(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder}: exists already; remove it, or choose another place")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        temporary = folder.with_name(f".{folder.name}.{token_hex(8)}")
         try:
+            temporary.mkdir()
             yield temporary
-            temporary.chmod(0o777 & ~_umask())
             temporary.rename(folder)
         except BaseException:
-            shutil.rmtree(temporary)
+            shutil.rmtree(temporary, ignore_errors=True)
             raise
     except OSError as error:
         raise InputError(
             f"{folder}: cannot be written ({error.strerror or error}); choose another place"
         ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
