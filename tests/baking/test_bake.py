@@ -93,13 +93,22 @@ def test_prompts_and_own_cases(tmp_path: Path) -> None:
     assert (mine.id, mine.input_ids) == ("mine", ((2, 11, 13, 5, 7, 3),))
 
 
-def test_a_refused_bake_leaves_what_was_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("steps", "name", "shown"),
+    [
+        ([], "tiny", r"steps: they end in \[batch,sequence,12\]"),
+        (STEPS, "Tiny_Bert", "name: 'Tiny_Bert' cannot become a package name"),
+    ],
+)
+def test_a_refused_bake_leaves_what_was_there(
+    steps: list[Step], name: str, shown: str, tmp_path: Path
+) -> None:
     """Wrong input is one line, and what stood at the output's place stays."""
     folder, out = write_bert(tmp_path / "model"), tmp_path / "out.onnx"
     bake_tiny(folder, out)
     before = out.read_bytes()
-    with pytest.raises(InputError, match=r"steps: they end in \[batch,sequence,12\]") as raised:
-        bake_tiny(folder, out, [])
+    with pytest.raises(InputError, match=shown) as raised:
+        bake(open_source(folder), steps, out, name=name)
     assert "\n" not in str(raised.value)
     assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.onnx"]
