@@ -48,6 +48,12 @@ def test_gap_is_named(junit, faults: dict[str, str], says: str) -> None:
         check_complete(junit(**faults), ["a", "b"], ["cpu"], len(CASES))
 
 
+def test_a_client_without_a_stream_is_named(junit) -> None:
+    """Its other stages are counted, and those of the others whole."""
+    path = junit(a="HasNoStream", b="none")
+    assert check_complete(path, ["a", "b"], ["cpu"], len(CASES), ["a"]) == 2 * (3 * 4 + 2) - 1
+
+
 def test_repeated_test_case_fails(junit) -> None:
     """A test case that occurs twice cannot stand in for another."""
     path = junit(a="none")
