@@ -27,6 +27,8 @@ LANGUAGES = ["python", "node", "ruby", "csharp"]
 #: Those that have clients where they are named.
 OTHERS = ["java", "go", "rust", "browser"]
 PARTS = ["bulk", "cuda"]
+#: Languages that may not be skipped.
+REQUIRED = {*os.environ.get("POLYBAKE_REQUIRE", "").split(",")} - {""}
 BUILD = Path("build")
 GOLDEN = Path("fixtures") / NAME
 KINDS = BUILD / "kinds"
@@ -129,7 +131,10 @@ def show(session: nox.Session, *options: str) -> None:
         file.writelines(f"\n[clients.{one}]\nparts = {json.dumps(PARTS)}\n" for one in LANGUAGES)
     session.run("polybake", "build", str(config))
     session.run("polybake", "check", str(config))
-    session.run("polybake", "verify", str(config), "--prepare", *options, env=ENVIRONMENT)
+    # --language is a requirement itself.
+    required = [] if options else [*REQUIRED & {*LANGUAGES}]
+    environment = ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(required)}
+    session.run("polybake", "verify", str(config), "--prepare", *options, env=environment)
     for language in LANGUAGES:
         session.log(f"{language}:\n{three_lines(folder / 'clients' / language / 'README.md')}")
 
@@ -271,8 +276,7 @@ def verify(session: nox.Session) -> None:
     options.add_argument("--language", action="append")
     options.add_argument("--device", action="append")
     chosen, _ = options.parse_known_args(session.posargs)
-    required = {*os.environ.get("POLYBAKE_REQUIRE", "").split(",")} - {""}
-    languages = sorted(required & {*(chosen.language or required)})
+    languages = sorted(REQUIRED & {*(chosen.language or REQUIRED)})
     junit = str(BUILD / "verify.xml")
     session.run(
         "polybake", "verify", str(bake_minilm(session)), "--clients", "clients",
