@@ -224,7 +224,8 @@ def _text_of(case: Case) -> CaseText:
 
 def _apart(mine: Vectors, other: Vectors) -> float:
     ours, theirs = decode_vectors(mine), decode_vectors(other)
-    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+    shapes = ours.shape, theirs.shape
+    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), f"shapes {shapes}"
     slack = decode_slack(mine)
     if slack is not None:
         assert not slack.exceeded(theirs, ours).any()
