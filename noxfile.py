@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import nox
@@ -348,6 +349,14 @@ def kinds(session: nox.Session) -> None:
     session.run("python", "tools/kinds.py", *arguments, env=environment)
 
 
+def answers(engine: str) -> bool:
+    """Whether an engine of containers is here, and its service runs."""
+    if not shutil.which(engine):
+        return False
+    asked = [engine, "info"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
 @nox.session
 def container(session: nox.Session) -> None:
     """Build the image of deploy/ from this checkout with podman or docker, and try it.
@@ -368,7 +377,7 @@ def container(session: nox.Session) -> None:
         )  # fmt: skip
         return
     install(session, "bake,cpu,serve", "container")
-    engine = next(filter(shutil.which, ["podman", "docker"]), "")
+    engine = next(filter(answers, ["podman", "docker"]), "")
     if engine:
         folder = BUILD / "container"
         shutil.rmtree(folder, ignore_errors=True)
