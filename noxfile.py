@@ -87,6 +87,13 @@ def minilm(session: nox.Session) -> str:
     return str(Path(str(origin).strip()).parent / "model")
 
 
+#: Prints the packages of an environment with their versions.
+INSTALLED = (
+    "from importlib.metadata import distributions as all; "
+    "print(sorted((one.name, one.version) for one in all()))"
+)
+
+
 def bake_minilm(session: nox.Session) -> Path:
     """Bake MiniLM, unless the same code and the same packages have baked it before."""
     packages = str(session.run("python", "-c", INSTALLED, silent=True))
@@ -97,13 +104,6 @@ def bake_minilm(session: nox.Session) -> Path:
     if not model.exists():
         session.run("polybake", "bake", minilm(session), "--name", NAME, "--output", str(model))
     return model
-
-
-#: Prints the packages of an environment; those of the checkout's own folder have no version.
-INSTALLED = (
-    "from importlib.metadata import distributions as all; "
-    "print(sorted((one.name, one.version) for one in all()))"
-)
 
 
 def run_marked(session: nox.Session, marks: str, *options: str) -> None:

@@ -90,9 +90,9 @@ def read_passed(folder: Path) -> dict[str, str]:
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def write_passed(folder: Path, session: Session) -> None:
-    """Record that a session has passed with its subjects as they are."""
-    passed = read_passed(folder) | {session.name: digest(folder, session.subjects)}
+def write_passed(folder: Path, name: str, subjects: str) -> None:
+    """Record that a session has passed with subjects of this digest."""
+    passed = read_passed(folder) | {name: subjects}
     lines = [f'"{name}" = "{one}"\n' for name, one in sorted(passed.items())]
     head = "# Written by .ci/run: the SHA-256 of a session's subjects when it last passed.\n"
     (folder / PASSED).write_text("".join([head, *lines]), encoding="utf-8")
@@ -155,6 +155,8 @@ def run(
     report = ["", f"{'session':<16} {'budget':>7} {'took':>7}"]
     passed = True
     for number, session in enumerate(sessions):
+        # Who edits a file while the session runs has not seen it pass.
+        subjects = digest(folder, session.subjects)
         began = time.monotonic()
         passed = start(session) == 0
         took = time.monotonic() - began
@@ -164,7 +166,7 @@ def run(
             report += [f"{one.name:<16} did not run" for one in sessions[number + 1 :]]
             break
         if session.subjects:
-            write_passed(folder, session)
+            write_passed(folder, session.name, subjects)
         remove_environment(session)
     sys.stdout.write("\n".join(report) + "\n")
     return passed

@@ -46,7 +46,7 @@ def test_a_weekly_session_is_due_where_its_subject_changed(checkout: Path) -> No
     """Nothing else makes it due, and a changed byte of any of its files does."""
     assert names_due(checkout) == ["tests", "oracle"]
     _, oracle = read_sessions(checkout)
-    write_passed(checkout, oracle)
+    write_passed(checkout, "oracle", digest(checkout, oracle.subjects))
     (checkout / "README.md").write_text("5")
     assert names_due(checkout) == ["tests"]
     for name in ("python/encoder.py", "tests/models.py"):
@@ -74,6 +74,18 @@ def test_what_passes_is_recorded_and_what_does_not_run_is_said(
     assert said[-2].endswith("failed")
     assert said[-1].endswith("did not run")
     assert due(checkout, [first, second, third]) == [second, third]
+
+
+def test_what_is_edited_meanwhile_has_not_passed(checkout: Path) -> None:
+    """A session is recorded with what it began with."""
+    session = Session("a", 9, ("python",))
+
+    def edit(_: Session) -> int:
+        (checkout / "python/step.py").write_text("edited")
+        return 0
+
+    assert run(checkout, [session], edit)
+    assert due(checkout, [session]) == [session]
 
 
 def test_what_a_session_needs_runs_before_it() -> None:
