@@ -10,9 +10,7 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-import polybake
 from models.files.task_models import write_reranker, write_zero_shot_tagger
-from models.folders.tiny_folders import write_bert
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
 from polybake.study.bench.bench import BUDGETS, bench
@@ -32,19 +30,6 @@ WORKLOADS = [
     Workload("single", "one of them", ("one", "two words", "three"), single=True),
 ]
 TEXTS = ["one", "", "two words", "a", "b c"]
-
-
-@pytest.fixture(scope="module")
-def bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A baked model whose embeddings are bits, eight in a byte."""
-    folder = tmp_path_factory.mktemp("bits")
-    steps = [
-        {"step": "pool", "mode": "mean"},
-        {"step": "truncate", "dimension": 8},
-        {"step": "quantize", "precision": "ubinary"},
-    ]
-    polybake.bake(write_bert(folder / "model"), folder / "bits.onnx", name="in-bits", steps=steps)
-    return folder / "bits.onnx"
 
 
 def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-import polybake
 from faulty.subject import SubjectFiles
-from models.folders.tiny_folders import write_bert
 from polybake.base.modelfile.container import read_head
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.random.search import draw, smallest
@@ -110,23 +108,10 @@ DIES_AT_A_JOINER = (
 )
 
 
-@pytest.fixture(scope="module")
-def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model whose vectors are bits, of which those at an edge may differ."""
-    folder = tmp_path_factory.mktemp("a model")
-    steps = [
-        {"step": "pool", "mode": "mean"},
-        {"step": "truncate", "dimension": 8},
-        {"step": "quantize", "precision": "ubinary"},
-    ]
-    polybake.bake(write_bert(folder / "bert"), folder / "bits.onnx", name="tiny-bits", steps=steps)
-    return folder / "bits.onnx"
-
-
 @pytest.mark.parametrize(
     "model",
     [
-        *("every_feed", "integers", "tiny_sparse", "tiny_multi_vector"),
+        *("every_feed", "bits", "tiny_sparse", "tiny_multi_vector"),
         *("tiny_rerank", "tiny_zero_shot", "tiny_tag", "tiny_answer"),
     ],
 )
