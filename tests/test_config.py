@@ -95,30 +95,3 @@ def test_what_a_file_may_hold(tmp_path: Path) -> None:
     text = GOOD.replace("models/minilm", "hub:owner/name@v1")
     model = load_config(write(tmp_path, f"\ufeff{text}")).model
     assert (model.name, str(model.source)) == ("minilm", "hub:owner/name@v1")
-
-
-def test_a_matrix_is_a_list_of_tables(tmp_path: Path) -> None:
-    """Each table has lists of what to combine."""
-    table = '[[verify.matrix]]\nlanguage = "python"\nruntimes = ["1.24.3", "newest"]\n'
-    first, second = load_config(write(tmp_path, GOOD + table * 2)).verify.matrix
-    assert first == second
-    assert (first.runtimes, first.devices, first.threads) == (("1.24.3", "newest"), ("cpu",), ())
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('runtime = "1.24.3"', "runtime: unknown key; choose one of: language, runtimes, tok"),
-        ('runtimes = ["--index-url=x"]', "runtimes[0]: String should match pattern"),
-        ('tokenizers = ["latest"]', "tokenizers[0]: String should match pattern"),
-        ("threads = [0]", "threads[0]: Input should be greater than 0, found 0"),
-        ("devices = []", "devices: Tuple should have at least 1 item"),
-        ('instructions = ["Haswell -x"]', "instructions[0]: String should match pattern"),
-    ],
-)
-def test_a_fault_of_a_matrix_is_named(tmp_path: Path, line: str, message: str) -> None:
-    """The message holds the key's place, and the keys that its table may have."""
-    table = f'[[verify.matrix]]\nlanguage = "python"\n{line}\n'
-    with pytest.raises(InputError) as caught:
-        load_config(write(tmp_path, GOOD + table))
-    assert f"verify.matrix[0].{message}" in str(caught.value)

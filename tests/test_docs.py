@@ -51,7 +51,6 @@ TASK_NAMES = {
     "rerank": "ranker",
     "zero-shot": "topics",
     "tag": "names",
-    "zero-shot-tag": "seeker",
     "answer": "finder",
     "sparse": "splade",
     "multi-vector": "colbert",

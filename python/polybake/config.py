@@ -149,34 +149,12 @@ class ClientTable(Table):
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
 
 
-#: A version in a registry; never a word that a package manager takes for an option.
-Version = Annotated[str, Field(pattern=r"^([0-9][0-9A-Za-z.+-]*|newest)$")]
-
-#: One of QEMU's processors, with the features to leave out: ``Haswell,-avx2``.
-Instructions = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*(,[+-][\w.-]+)*$")]
-
-
-class MatrixTable(Table):
-    """``[[verify.matrix]]``: environments of one client, every combination of these lists.
-
-    A list left out takes the client's own versions, cpu, or all that the machine has.
-    """
-
-    language: ClientLanguage
-    runtimes: tuple[Version, ...] = ()
-    tokenizers: tuple[Version, ...] = ()
-    devices: Annotated[tuple[Device, ...], Field(min_length=1)] = ("cpu",)
-    threads: tuple[PositiveInt, ...] = ()
-    instructions: tuple[Instructions, ...] = ()
-
-
 class VerifyTable(Table):
     """``[verify]``: what the judge runs, and what may not be missing."""
 
     devices: tuple[Device, ...] = ("cpu",)
     harnesses: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
-    matrix: tuple[MatrixTable, ...] = ()
 
 
 class Config(Table):
@@ -264,8 +242,6 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
         "verify": VerifyTable,
     }
     table = tables[str(location[0])] if location else Config
-    if location[:2] == ("verify", "matrix"):
-        table = MatrixTable
     return list(table.model_fields)
 
 

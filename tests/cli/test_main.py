@@ -25,7 +25,7 @@ def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its help shows a call; its file has its name."""
     listed = run("--help").stdout
     functions = [one.callback for one in cli.app.registered_commands if one.callback]
-    assert len(functions) >= 18
+    assert len(functions) > 10
     for function in functions:
         verb = function.__name__
         assert function.__module__ == f"polybake.cli.{verb}"

@@ -25,7 +25,6 @@ def project(subject: SubjectFiles, tmp_path: Path) -> Path:
     (tmp_path / "polybake.toml").write_text(
         f'[model]\nname = "tiny-model"\nsource = "none"\noutput = "{subject.model}"\n'
         '[clients.python]\noutput = "here"\n[clients.ruby]\noutput = "there"\n'
-        '[[verify.matrix]]\nlanguage = "python"\n'
     )
     return tmp_path
 
@@ -66,7 +65,7 @@ def test_a_service_whose_vectors_differ_is_diagnosed_next(subject: SubjectFiles)
 
 def test_every_report_is_written(project: Path) -> None:
     """Reports go to files, JSON alone to standard output, and annotations to standard error."""
-    files = {"--junit": "a.xml", "--html": "a.html", "--markdown": "a.md", "--record": "trend.json"}
+    files = {"--junit": "a.xml", "--html": "a.html", "--markdown": "a.md"}
     words = [word for pair in files.items() for word in pair]
     done = run("verify", "--json", "--github", *words, cwd=project)
     report = json.loads(done.stdout)
@@ -76,12 +75,6 @@ def test_every_report_is_written(project: Path) -> None:
     assert (project / "a.xml").read_bytes().startswith(b"<?xml")
     assert "1 of 2 clients fail" in (project / "a.html").read_text()
     assert "1 of 2 clients fail" in (project / "a.md").read_text()
-    trends = json.loads((project / "trend.json").read_text())["trends"]
-    assert {trend["language"] for trend in trends} == {"python"}
-    (project / "before.json").write_text(done.stdout)
-    compared = ("--language", "python", "--baseline", "before.json", "--record", "trend.json")
-    assert "changed: ruby on cpu: was not run" in polybake("verify", *compared, cwd=project)
-    assert json.loads((project / "trend.json").read_text())["trends"] == trends
 
 
 def test_a_terminal_shows_how_far_it_is(project: Path) -> None:
@@ -106,34 +99,3 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 4096)
     except OSError:
         return b""
-
-
-def test_a_matrix_is_printed_and_written(project: Path) -> None:
-    """Environments lie beside the file, whatever folder one stands in."""
-    other = project / "elsewhere"
-    other.mkdir()
-    printed = polybake("matrix", "../polybake.toml", "--markdown", "matrix.md", cwd=other)
-    assert "1 of 1 cells passed" in printed
-    assert "| PASS 0.0e+00 |" in (other / "matrix.md").read_text()
-    assert [path.name for path in (project / "build" / "matrix").iterdir()] == ["python-cpu"]
-    assert not (other / "build").exists()
-
-
-def test_a_matrix_as_json_stands_alone(project: Path, subject: SubjectFiles) -> None:
-    """Each --model is a column; a language that is required and missing ends with 3."""
-    options = ["--json", "--model", subject.model, "--model", subject.model, "--folder", "there"]
-    done = run("matrix", *options, "--require", "go", cwd=project)
-    assert (done.returncode, done.stderr) == (3, "")
-    found = json.loads(done.stdout)
-    assert len(found["rows"][0]["cells"]) == 2
-    assert found["missing"][0].startswith("go is required")
-    assert (project / "there" / "python-cpu").is_dir()
-    assert not (project / "build").exists()
-
-
-def test_a_file_without_a_matrix_says_what_to_add(project: Path) -> None:
-    """An empty matrix runs nothing and must not pass."""
-    text = (project / "polybake.toml").read_text()
-    (project / "polybake.toml").write_text(text.partition("[[verify.matrix]]")[0])
-    printed = polybake("matrix", cwd=project, code=2)
-    assert "polybake.toml: has no [[verify.matrix]]; add one, see docs/matrix.md" in printed

@@ -47,8 +47,6 @@ WRONG = {
     "verify no.onnx": "no.onnx: cannot be read",
     "verify MODEL --clients right --timeout nan": "timeout nan",
     "verify MODEL --clients right --language cobol": "'cobol': there is no client of it; choose",
-    "verify MODEL --baseline texts.txt": "texts.txt: is no report of verify",
-    "verify MODEL --record texts.txt": "texts.txt: is no record of verify",
     "verify MODEL --html MODEL": "is the file of the model; choose another",
     "verify MODEL --html a.html --markdown ./a.html": "--markdown a.html: is the file of --html",
     "fixtures no.onnx": "no.onnx: cannot be read",

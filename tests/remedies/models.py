@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +14,6 @@ from safetensors.numpy import load_file, save_file
 from models.files.task_models import (
     masked_lm_weights,
     write_colbert,
-    write_gliner,
     write_labelled,
     write_m3,
     write_spans,
@@ -126,14 +124,6 @@ def convolved(folder: Path) -> Path:
     return folder
 
 
-def gliner(folder: Path) -> Path:
-    """A tagger of gliner's, with its encoder's settings beside it."""
-    write_gliner(folder)
-    settings = json.loads((folder / "gliner_config.json").read_text("utf-8"))
-    write_json(folder.parent / "encoder.json", settings["encoder_config"])
-    return folder
-
-
 def old(folder: Path, name: str) -> Path:
     """A BERT with a tokenizer of the time before tokenizer.json."""
     config = CONFIG | {"vocab_size": 600}
@@ -221,7 +211,6 @@ WITH_STEPS: dict[str, Callable[[Path], Path]] = {
     "colbert": write_colbert,
     "m3": write_m3,
     "stanford": write_stanford,
-    "gliner": gliner,
     "model2vec": model2vec,
     "messages": write_messages,
     "counting messages": lambda folder: write_messages(folder, CHATML + "{{ messages | length }}"),

@@ -66,12 +66,6 @@ def verify(
     github: Annotated[
         bool, typer.Option("--github", help="Annotate a run of GitHub Actions.")
     ] = False,
-    baseline: Annotated[
-        Path | None, typer.Option(help="An earlier report of --json: tell what changed since.")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep the largest differences here, and tell what grew.")
-    ] = None,
 ) -> None:
     """Compare every client with the golden cases: ids exactly, then every element of every vector.
 
@@ -91,7 +85,8 @@ def verify(
     own_clients = config.client_folders if config else None
     own = config.golden_folder if config else None
     model = config.model.output if config else target
-    reports = Reports.before(model, junit, html, markdown, baseline, record)
+    reports = Reports(junit, html, markdown)
+    reports.check(model)
     judge: Callable[..., Report]
     if random is None and seed is None:
         judge = partial(verify_cases, fixture=fixture or own)
@@ -109,7 +104,7 @@ def verify(
             timeout=timeout,
             progress=progress,
         )
-    report = reports.compared(replace(report, notes=(*report.notes, *_next_steps(report, model))))
+    report = replace(report, notes=(*report.notes, *_next_steps(report, model)))
     if as_json:
         typer.echo(report_json(report), nl=False)
     else:

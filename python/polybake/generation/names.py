@@ -11,7 +11,6 @@ _OURS = """
 classifier embedder error errors hybridembedder hybridembedding label model module
 multivectorembedder onnx onnxruntime pairclassifier polybake rank reranker sparseembedder
 sparsevector tensor test tests tokenizer tokenizers tokens tokenweight types zeroshotclassifier
-zeroshottagger
 """
 
 

@@ -16,8 +16,7 @@ from polybake.base.modelfile.rows import Rows, packed
 from polybake.errors import InputError
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
-from polybake.runtime.tokenization.label_prompt import labelled_words
-from polybake.runtime.tokenization.pairs import join, join_words, surrounded
+from polybake.runtime.tokenization.pairs import join, surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: The tokens of a batch, by device; the fastest number on processors. Clients use the same.
@@ -180,17 +179,9 @@ def tokenized(
     if contract.pair is None:
         return tokenizer.encode([before + text for text in single])
     whole = [surrounded(contract.pair, pair) for pair in pairs]
-    by_words = contract.pair.texts[1].words
-    parts = list(dict.fromkeys(part for pair in whole for part in pair[: 1 if by_words else 2]))
+    parts = list(dict.fromkeys(part for pair in whole for part in pair))
     ids = dict(zip(parts, tokenizer.encode(parts), strict=True))
-    if by_words:
-        words = labelled_words(tokenizer, [b for _, b in whole])
-        rows = [
-            join_words(contract.pair, ids[a], [one.ids for one in found], contract.max_length)
-            for (a, _), found in zip(whole, words, strict=True)
-        ]
-    else:
-        rows = [join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in whole]
+    rows = [join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in whole]
     return [packed(*row, contract.vocab_size) for row in rows]
 
 

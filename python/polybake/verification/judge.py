@@ -97,7 +97,7 @@ def judge(
                     started.client if started else None,
                     started.provider if started else None,
                     time.monotonic() - begin,
-                    session.evidence.distributions(),
+                    session.evidence.differences(),
                     session.evidence.worst(head.tokenizer),
                 )
             )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from polybake.verification.harness.protocol import ClientVersions, Provider
-from polybake.verification.judging.distribution import Distribution
+from polybake.verification.judging.evidence import Difference
 from polybake.verification.judging.worst_case import WorstCase
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.verdict import ALL_STAGES, Verdict, executed
@@ -18,20 +18,10 @@ class ClientRun:
     versions: ClientVersions | None
     provider: Provider | None
     seconds: float
-    #: The distances of its elements from the golden ones, by stage.
-    distributions: tuple[Distribution, ...] = ()
+    #: The largest difference from the golden vectors, by stage.
+    differences: tuple[Difference, ...] = ()
     #: The rows that lie farthest from the golden ones, the worst first.
     worst: tuple[WorstCase, ...] = ()
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The changes since an earlier report, one sentence each."""
-
-    failing: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
-    grown: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,10 +37,6 @@ class Report:
     notes: tuple[str, ...]
     #: What was required and is missing, one sentence each.
     missing: tuple[str, ...]
-    #: Differences that grew tenfold within their limit, one sentence each; no failures.
-    warnings: tuple[str, ...] = ()
-    #: The changes since an earlier report; None without an earlier report.
-    changes: Changes | None = None
 
     @property
     def executed(self) -> int:

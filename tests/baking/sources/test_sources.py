@@ -50,7 +50,6 @@ def folder(path: Path, files: dict[str, object]) -> ModelFolder:
         (config(model_type="model2vec"), "model2vec"),
         (config(embedding_dtype="float32"), "model2vec"),
         (config(architectures=["HF_ColBERT"]), "stanford_colbert"),
-        ({"gliner_config.json": {}, **config()}, "gliner"),
         (config(architectures=[]), "hugging_face"),
         (config(model_type="bert"), "hugging_face"),
     ],
@@ -68,6 +67,7 @@ LORA = {"adapter_config.json": {"peft_type": "LORA"}}
         (LORA, "merge it into the weights with PEFT's"),
         ({"modules.json": [], **LORA}, "merge it into the weights with PEFT's"),
         ({"adapter_config.json": {"model_type": "bert"}}, "export the model with it to ONNX"),
+        ({"gliner_config.json": {}, **config()}, "is of a GLiNER model, which is not baked"),
         (config(model_type="extractor"), "'extractor' is GLiNER2, which is not bak"),
     ],
 )

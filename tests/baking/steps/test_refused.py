@@ -15,7 +15,6 @@ from polybake.steps import (
     Dropout,
     Hybrid,
     KeepLargest,
-    LabelSpans,
     LayerNorm,
     LeaveOut,
     LeaveOutEnds,
@@ -142,10 +141,6 @@ HYBRID = Hybrid(
     unweighted=(0, 2, 3),
     vector=(Dense(weight=WEIGHT), Normalize()),
 )
-PAIR = (Dense(weight=WEIGHT), Dense(weight=WEIGHT.T))
-LABEL_SPANS = LabelSpans(
-    label=9, width=3, context=None, start=PAIR, end=PAIR, span=PAIR, of_label=PAIR
-)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +164,6 @@ LABEL_SPANS = LabelSpans(
         ([MEAN, Unpad()], "unpad takes token embeddings"),
         ([MEAN, WordWeights(weights=ROW)], "put it before the step that pools"),
         ([MEAN, HYBRID], "hybrid takes token embeddings"),
-        ([MEAN, LABEL_SPANS], "label_spans takes token embeddings"),
-        ([LABEL_SPANS], "rows are single texts; expected labels and words"),
         ([Spans()], "a beginning and an end takes 2 elements"),
         ([Select(places=(0, 1)), Spans()], "rows are single texts; expected questions"),
         ([Dense(weight=WEIGHT[:, :6])], "weight takes 6 elements and the embedding has 7"),

@@ -19,7 +19,6 @@ TASKS = "python/polybake/baking/tasks"
     ("task", "names"),
     [
         ("zero-shot", rb"zero-shot(?![- ]tag)|zero_shot(?!_tag)|ZeroShot(?!Tag)"),
-        ("zero-shot-tag", rb"zero-shot-tag|zero_shot_tag|ZeroShotTag"),
     ],
 )
 def test_a_task_is_one_file_and_a_folder_a_language(task: str, names: bytes) -> None:
@@ -47,7 +46,6 @@ def test_a_task_is_one_file_and_a_folder_a_language(task: str, names: bytes) -> 
         ("sparse", r"not trained to weigh tokens; .* ends in ForMaskedLM"),
         ("tag", r"not trained to tag words; .*ForTokenClassification"),
         ("zero-shot", "not trained to tell what a text entails"),
-        ("zero-shot-tag", "not trained to find spans for labels"),
     ],
 )
 def test_another_model_is_refused(task: str, named: str, tmp_path: Path) -> None:

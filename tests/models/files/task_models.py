@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,10 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from safetensors.numpy import save_file
 
-from models.folders.drawn import DRAWN, drawn_weights
 from models.folders.tiny_folders import (
     CONFIG,
-    VOCABULARY,
     Arrays,
     bert_weights,
     change_json,
@@ -81,12 +78,6 @@ def write_answerer(path: Path) -> Path:
         return _bake(path, write_spans(Path(folder)))
 
 
-def write_zero_shot_tagger(path: Path) -> Path:
-    """A model that scores spans of up to four words for labels that are named with a text."""
-    with TemporaryDirectory() as folder:
-        return _bake(path, write_gliner(Path(folder)))
-
-
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "answer": write_answerer,
     "classify": write_classifier,
@@ -97,7 +88,6 @@ TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "sparse": write_sparse,
     "tag": write_tagger,
     "zero-shot": write_zero_shot,
-    "zero-shot-tag": write_zero_shot_tagger,
 }
 
 
@@ -230,57 +220,6 @@ def m3_layers() -> dict[str, Arrays]:
             "bias": random.normal(0.0, 0.2, size).astype(np.float32),
         }
         for name, size in (("sparse_linear", 1), ("colbert_linear", 7))
-    }
-
-
-def write_gliner(folder: Path, **settings: object) -> Path:
-    """A folder that gliner saves of its span model; ``settings`` are keys of gliner_config.json."""
-    sizes = {"hidden_size": 12, "num_attention_heads": 2, "intermediate_size": 20}
-    rows = len({*VOCABULARY}) + 3
-    config = DRAWN["deberta-v2"] | sizes | {"vocab_size": rows}
-    config["model_type"] = "deberta-v2"
-    body = drawn_weights("deberta-v2", config)
-    write_bert(folder, config, {})
-    (folder / "config.json").unlink()
-    tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    first = tokenizer["added_tokens"][0]
-    tokenizer["added_tokens"] += [
-        first | {"id": rows - 3 + place, "content": token}
-        for place, token in enumerate(("[FLERT]", "<<ENT>>", "<<SEP>>"))
-    ]
-    write_json(folder / "tokenizer.json", tokenizer)
-    change_json(folder / "tokenizer_config.json", model_max_length=96)
-    ids = {"class_token_index": rows - 2, "vocab_size": rows}
-    sizes = {"hidden_size": 8, "max_width": 4, "max_len": 40}
-    given = {"encoder_config": config, **sizes, **ids, **settings}
-    write_json(folder / "gliner_config.json", given)
-    inner = {f"token_rep_layer.bert_layer.model.{name}": one for name, one in body.items()}
-    save_file(inner | gliner_layers(12, 8), folder / "model.safetensors")
-    return folder
-
-
-def gliner_layers(hidden: int, size: int) -> Arrays:
-    """A projection, an LSTM, and the layers of spans and of labels, by gliner's names."""
-    random = np.random.default_rng(4)
-    shapes: dict[str, tuple[int, ...]] = {
-        "token_rep_layer.projection.weight": (size, hidden),
-        "token_rep_layer.projection.bias": (size,),
-    }
-    for way in ("", "_reverse"):
-        for name, columns in (("weight_ih", (size,)), ("weight_hh", (size // 2,)), ("bias_ih", ())):
-            shapes[f"rnn.lstm.{name}_l0{way}"] = (2 * size, *columns)
-        shapes[f"rnn.lstm.bias_hh_l0{way}"] = (2 * size,)
-    spans = "span_rep_layer.span_rep_layer."
-    for name, inputs in (
-        (f"{spans}project_start", size),
-        (f"{spans}project_end", size),
-        (f"{spans}out_project", 2 * size),
-        ("prompt_rep_layer", size),
-    ):
-        shapes |= {f"{name}.0.weight": (4 * size, inputs), f"{name}.0.bias": (4 * size,)}
-        shapes |= {f"{name}.3.weight": (size, 4 * size), f"{name}.3.bias": (size,)}
-    return {
-        name: random.normal(0.0, 0.35, shape).astype(np.float32) for name, shape in shapes.items()
     }
 
 

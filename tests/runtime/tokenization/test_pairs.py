@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from polybake.base.modelfile.manifest import Piece
 from polybake.errors import InputError
-from polybake.runtime.tokenization.label_prompt import LabelledWord, LabelPrompt, labelled_words
-from polybake.runtime.tokenization.pairs import for_pairs, join, join_words, pair_of
+from polybake.runtime.tokenization.pairs import for_pairs, join, pair_of
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 WORDS = ["<pad>", "<s>", "</s>", *"abcdefg", ".", "</s></s>"]
@@ -75,70 +73,3 @@ def test_a_tokenizer_that_joins_otherwise_is_refused() -> None:
     turned = processors.TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])
     with pytest.raises(InputError, match="does not join two texts, expected a post-processor"):
         pair_of(tokenizer(turned), "right")
-
-
-PROMPT = LabelPrompt("<L>", "<T>", 20)
-
-
-def letters(*special: str) -> BakedTokenizer:
-    """Letters, of which g is none."""
-    known = {one: number for number, one in enumerate(["<pad>", "[", "]", *"abcdef"])}
-    made = Tokenizer(models.WordLevel(known, unk_token="<pad>"))
-    made.normalizer = normalizers.Replace("g", "")
-    made.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    made.post_processor = processors.TemplateProcessing(
-        single="[ $A ]", pair="[ $A ] $B ]", special_tokens=[("[", 1), ("]", 2)]
-    )
-    made.add_special_tokens([*special])
-    made.enable_truncation(12)
-    return BakedTokenizer(made.to_str(), 12, 0, "right")
-
-
-def ids(text: str) -> list[int]:
-    return [3 + "abcdef".index(letter) for letter in text]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Ada's well-known x_y", ["Ada", "'", "s", "well-known", "x_y"]),
-        ("a--b -c", ["a", "-", "-", "b", "-", "c"]),
-        ("\u6771\u4eac\u3001\u2460 e\u0301", ["\u6771\u4eac", "\u3001", "\u2460", "e", "\u0301"]),
-        (" \t\n", []),
-    ],
-)
-def test_the_words_of_a_text(text: str, words: list[str]) -> None:
-    """Letters and numbers, joined by hyphens and low lines; else single characters."""
-    (found,) = labelled_words(letters("<L>", "<T>"), [text])
-    assert [text[one.start : one.end] for one in found] == words
-
-
-def test_a_word_without_tokens_is_left_out() -> None:
-    """It could not be found by a token."""
-    found = labelled_words(letters("<L>", "<T>"), ["ab g c", ""])
-    assert found == [[LabelledWord(0, 2, ids("ab")), LabelledWord(5, 6, ids("c"))], []]
-
-
-def test_a_row_marks_the_first_token_of_each_word() -> None:
-    """Behind the labels, within what stands around a text; the text is cut."""
-    baked, pair = PROMPT.for_pairs(letters("<L>", "<T>"))
-    assert pair.pieces == (
-        Piece(id=1, type_id=0),
-        Piece(text=0, type_id=0),
-        Piece(text=1, type_id=0, words=True),
-        Piece(id=2, type_id=0),
-    )
-    prompt = PROMPT.prompt(["ab", "c"])
-    assert prompt == "<L>ab<L>c<T>"
-    first = baked.encode([prompt])[0]
-    words = [one.ids for one in labelled_words(baked, ["ab cde f"])[0]]
-    row, types = join_words(pair, first, words, 12)
-    assert row == [1, *first, *ids("abcd"), 2]
-    assert types == [0] * (1 + len(first)) + [2, 0, 2, 0, 0]
-    assert PROMPT.whole(letters("<L>", "<T>"))((prompt, "ab cde f")) == row
-
-
-def test_a_mark_of_several_tokens_is_refused() -> None:
-    """Labels have tokens before them."""
-    with pytest.raises(InputError, match="makes several tokens of '<T>'"):
-        PROMPT.for_pairs(letters("<L>"))

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from models.files.task_models import write_reranker, write_zero_shot_tagger
+from models.files.task_models import write_reranker
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
 from polybake.study.bench.bench import BUDGETS, bench
@@ -85,9 +85,6 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
     assert [(row.model, row.texts) for row in workload.rows] == [("tiny-reranker", 3)]
     with pytest.raises(InputError, match="models of texts and of pairs do different work"):
         bench([reranker, every_feed], WORKLOADS[:1], rounds=1)
-    tagger = write_zero_shot_tagger(tmp_path / "tiny-tagger.onnx")
-    (workload,) = bench([tagger], WORKLOADS[:1], rounds=1).workloads
-    assert [(row.model, row.texts) for row in workload.rows] == [("tiny-tagger", 3)]
 
 
 @pytest.mark.skipif(

@@ -32,8 +32,6 @@ def test_models_of_pairs_get_the_same_texts() -> None:
     """Each text is paired with the first one, as documents are with a query."""
     paired = Workload("own", "", ("a", "b", "c")).paired()
     assert paired.texts == (("a", "a"), ("a", "b"), ("a", "c"))
-    labelled = Workload("own", "", ("a", "b")).paired("<l>x")
-    assert labelled.texts == (("<l>x", "a"), ("<l>x", "b"))
 
 
 def test_single_texts_are_calls_of_their_own() -> None:

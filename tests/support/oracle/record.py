@@ -43,7 +43,6 @@ UNRECORDED = {
 }
 
 _PACKAGES = {
-    "gliner": "gliner",
     "model2vec": "model2vec",
     "numpy": "numpy",
     "sentence_transformers": "sentence-transformers",

@@ -46,7 +46,6 @@ _TASKS = {
     "reranker": "rerank",
     "entailment": "zero-shot",
     "tagger": "tag",
-    "gliner": "zero-shot-tag",
     "answerer": "answer",
     "sparse": "sparse",
     "multi-vector": "multi-vector",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polybake.verification.harness.protocol import ClientVersions, Device, Provider
-from polybake.verification.judging.distribution import Distribution
+from polybake.verification.judging.evidence import Difference
 from polybake.verification.judging.worst_case import TokenPair, WorstCase
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.report import ClientRun, Report
@@ -61,10 +61,10 @@ def _run(language: str, device: Device, *, started: bool = True) -> ClientRun:
     )
 
 
-def _evidence(language: str) -> tuple[tuple[Distribution, ...], tuple[WorstCase, ...]]:
+def _evidence(language: str) -> tuple[tuple[Difference, ...], tuple[WorstCase, ...]]:
     """Ruby has small differences, csharp one of three limits in a row whose text is hostile."""
     if language != "csharp":
-        return (Distribution(Stage.EMBED, 1e-5, 2.1e-7, 700, ((-8, 60), (-6, 8))),), ()
+        return (Difference(Stage.EMBED, 1e-5, 2.1e-7),), ()
     row = WorstCase(
         case="long",
         why=HOSTILE,
@@ -80,4 +80,4 @@ def _evidence(language: str) -> tuple[tuple[Distribution, ...], tuple[WorstCase,
         difference=6e-5,
         limit=2e-5,
     )
-    return (Distribution(Stage.EMBED, 2e-5, 6e-5, 760, ((-4, 7), (2, 1))),), (row,)
+    return (Difference(Stage.EMBED, 2e-5, 6e-5),), (row,)

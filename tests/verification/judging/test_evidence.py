@@ -9,8 +9,7 @@ import pytest
 
 from faulty.subject import CASES, DIMENSION, OUTPUTS, SubjectFiles
 from polybake.verification.judge import judge
-from polybake.verification.judging.distribution import Differences, times_grown, upper_end
-from polybake.verification.judging.evidence import MOST, Evidence
+from polybake.verification.judging.evidence import MOST, Difference, Evidence
 from polybake.verification.judging.golden import decode_fixture
 from polybake.verification.judging.stages import Outcome
 from polybake.verification.judging.worst_case import (
@@ -25,8 +24,6 @@ from polybake.verification.report import ClientRun
 from polybake.verification.reporting.report_json import report_json
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
 
-ELEMENTS = sum(len(rows) for _, rows in CASES.values()) * DIMENSION
-
 
 def run_of(subject: SubjectFiles, fault: str) -> ClientRun:
     """The run of a client with a fault."""
@@ -34,13 +31,11 @@ def run_of(subject: SubjectFiles, fault: str) -> ClientRun:
     return run
 
 
-def test_a_right_client_has_equal_elements_and_no_worst_case(subject: SubjectFiles) -> None:
-    """Every element of both stages is counted."""
+def test_a_right_client_has_no_difference_and_no_worst_case(subject: SubjectFiles) -> None:
     run = run_of(subject, "none")
-    assert [(one.stage, one.equal) for one in run.distributions] == [
-        (Stage.EMBED, ELEMENTS),
-        (Stage.EMBED_IDS, ELEMENTS),
-    ]
+    assert run.differences == tuple(
+        Difference(stage, 1e-5, 0.0) for stage in (Stage.EMBED, Stage.EMBED_IDS)
+    )
     assert run.worst == ()
 
 
@@ -56,8 +51,7 @@ def test_the_element_that_differs_is_shown(subject: SubjectFiles) -> None:
     assert found.found == pytest.approx(found.expected + 2e-5, abs=1e-7)
     assert found.difference == pytest.approx(2e-5, rel=1e-2)
     assert (found.beyond, found.limit, found.tokens) == (True, 1e-5, ())
-    for one in run.distributions:
-        assert sum(count for number, count in one.counts if number > 0) == len(CASES)
+    assert [one.largest for one in run.differences] == pytest.approx([2e-5, 2e-5], rel=1e-2)
 
 
 def test_other_tokens_stand_beside_the_expected_ones(subject: SubjectFiles) -> None:
@@ -91,33 +85,6 @@ def test_the_worse_stage_of_a_row_is_shown(subject: SubjectFiles, stages: list[S
         evidence.add(stage, golden, None, outcome, tolerance)
     (row,) = evidence.worst("")
     assert (row.stage, row.beyond) == (Stage.EMBED_IDS, False)
-
-
-@pytest.mark.parametrize("limit", [1e-5, 2e-5, 2.3e-2])
-def test_what_is_just_the_limit_is_within_it(limit: float) -> None:
-    """A difference of just the limit passes, so only bins above 0 are failures."""
-    differences = Differences(limit)
-    differences.add(np.array([limit, np.nextafter(limit, 1) * (1 + 1e-9)]))
-    assert differences.distribution(Stage.EMBED).counts == ((0, 1), (1, 1))
-
-
-def test_every_element_is_counted_once() -> None:
-    """Equal elements are counted apart, others by quarters of a decade, over several cases."""
-    differences = Differences(1e-5)
-    differences.add(np.array([[0.0, 2e-7], [0.0, 1e-4]]))
-    differences.add(np.array([[2e-7, 0.0]]))
-    found = differences.distribution(Stage.EMBED)
-    assert (found.equal, found.largest) == (3, 1e-4)
-    assert found.counts == ((-6, 2), (4, 1))
-    for number, value in ((-6, 2e-7), (4, 1e-4)):
-        low, high = upper_end(found, number - 1), upper_end(found, number)
-        assert low < value <= high * (1 + 1e-12)
-
-
-def test_growth_has_a_floor() -> None:
-    """Growth is counted from a floor, so that a difference near 0 gives no huge multiple."""
-    found = [times_grown(*one, 1e-5) for one in ((1e-6, 5e-6), (0.0, 1e-7), (1e-12, 2e-6))]
-    assert found == pytest.approx([5, 1, 20])
 
 
 def test_tokens_of_both_rows_share_a_line() -> None:

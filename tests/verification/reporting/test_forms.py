@@ -14,14 +14,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from polybake.verification.report import Changes, ClientRun, Report
+from polybake.verification.report import ClientRun, Report
 from polybake.verification.reporting.report_github import MOST, report_github
 from polybake.verification.reporting.report_html import report_html
 from polybake.verification.reporting.report_json import report_json
 from polybake.verification.reporting.report_junit import report_junit
 from polybake.verification.reporting.report_markdown import LONGEST, report_markdown
 from polybake.verification.reporting.report_table import print_report
-from polybake.verification.reporting.summary import changed, headline, nearness, troubles
+from polybake.verification.reporting.summary import headline, nearness, troubles
 from polybake.verification.verdict import Stage, Status, Verdict
 from support.clients.hostile import HOSTILE
 from support.samples.sample_report import HOSTILE as MESSAGE
@@ -73,8 +73,6 @@ TOLD = {
         "<h1>1 of 3 clients fail</h1>",
         "<h2>Clients</h2>",
         "<h2>What did not pass</h2>",
-        "<h2>Differences from the golden vectors</h2>",
-        "<svg",
         "<h2>Worst cases</h2>",
         "long, row 3",
         "(the empty text)",
@@ -147,17 +145,13 @@ def test_junit_has_a_test_for_each_stage() -> None:
 
 @pytest.mark.parametrize("form", FOR_PEOPLE)
 def test_what_is_beside_the_verdict_is_told(form: str) -> None:
-    """What is missing, what grew and what changed is told; a pass lists no failure."""
+    """What is missing is told; a pass lists no failure."""
     show = FORMS[form]
-    told = show(only("ruby", missing=("no cuda",), warnings=("it grew",)))
-    assert "no cuda" in told
-    assert "it grew" in told
+    assert "no cuda" in show(only("ruby", missing=("no cuda",)))
     assert re.search("(?i)nothing was verified", show(sample_report(runs=(), verdicts=())))
     passed = show(only("ruby"))
     assert not re.search("(?m)What did not pass|^::|FAIL", passed)
     assert form == "html" or "<details>" not in passed
-    if form != "github":
-        assert re.search("mended.*one", show(only("ruby", changes=Changes(mended=("one",)))))
 
 
 class Page(HTMLParser):
@@ -199,8 +193,6 @@ def hostile(text: str) -> Report:
         ),
         missing=(text,),
         notes=(text,),
-        warnings=(text,),
-        changes=Changes(failing=(text,)),
     )
 
 
@@ -246,14 +238,14 @@ def test_annotations_are_few() -> None:
     )
     (line,) = report_github(sample_report(verdicts=fails)).splitlines()
     assert line.endswith("case one, stage embed: fail: 0; 29 other stages did not pass either")
-    warnings = tuple(f"{number} grew" for number in range(30))
-    lines = report_github(only("ruby", warnings=warnings)).splitlines()
+    missing = tuple(f"{number} is missing" for number in range(30))
+    lines = report_github(only("ruby", missing=missing)).splitlines()
     assert len(lines) == MOST
     assert lines[-1].endswith(f"::{30 - MOST + 1} more are in the log")
 
 
 def test_a_comment_has_a_length() -> None:
-    """The number left out is told, every folded part is closed, and changes are cut, too."""
+    """The number left out is told, and every folded part is closed."""
     verdicts = tuple(
         Verdict("ruby", "cpu", f"{case}", Stage.EMBED, Status.FAIL, f"{case} " + "\x00" * 900)
         for case in range(200)
@@ -263,8 +255,8 @@ def test_a_comment_has_a_length() -> None:
     shown = len(re.findall("^- `ruby on cpu`, ", text, re.MULTILINE))
     assert f"- {200 - shown} more are left out" in text
     assert text.endswith("\n</details>\n")
-    changes = Changes(others=tuple(f"change {number} " + "x" * 500 for number in range(500)))
-    text = report_markdown(sample_report(changes=changes))
+    notes = tuple(f"note {number} " + "x" * 500 for number in range(500))
+    text = report_markdown(sample_report(notes=notes))
     assert len(text) <= LONGEST
     assert text.endswith("The rest is left out: a comment has no room for it.\n")
 
@@ -302,7 +294,7 @@ def test_the_headline_is_the_exit_code_in_words(report: Report, said: tuple[str,
 
 
 def test_the_words_that_forms_share() -> None:
-    """Equal troubles share a line; a difference has its limit; no change is told, too."""
+    """Equal troubles share a line; a difference has its limit."""
     found = [(one.first.status, one.place) for one in troubles(sample_report().verdicts)]
     assert found == [
         (Status.FAIL, "case long, stage embed"),
@@ -310,9 +302,8 @@ def test_the_words_that_forms_share() -> None:
     ]
     ruby, csharp, _ = sample_report().runs
     assert (nearness(ruby), nearness(csharp)) == ("2.1e-07 of 1e-05", "6e-05 of 2e-05")
-    (one,) = ruby.distributions
+    (one,) = ruby.differences
     equal, steps = replace(one, largest=0.0), replace(one, largest=1.0, limit=None)
-    assert nearness(replace(ruby, distributions=(equal,))) == "0 of 1e-05"
-    assert nearness(replace(ruby, distributions=(steps,))) == "1 step"
-    assert nearness(replace(ruby, distributions=())) == ""
-    assert [*changed(Changes())] == [("changed", "nothing since the baseline")]
+    assert nearness(replace(ruby, differences=(equal,))) == "0 of 1e-05"
+    assert nearness(replace(ruby, differences=(steps,))) == "1 step"
+    assert nearness(replace(ruby, differences=())) == ""

@@ -7,7 +7,6 @@ from tokenizers import Tokenizer
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import SOUGHT, Pair
 from polybake.errors import CheckFailed
-from polybake.runtime.tokenization.label_prompt import LabelPrompt
 from polybake.runtime.tokenization.pair_prompt import PairPrompt
 from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 
@@ -16,7 +15,7 @@ def check_joined(
     whole: BakedTokenizer,
     pair: Pair,
     golden: Sequence[Case],
-    prompt: PairPrompt | LabelPrompt | None = None,
+    prompt: PairPrompt | None = None,
 ) -> None:
     """Compare the ids and types of golden pairs with those of the tokenizer that joins pairs.
 
@@ -53,9 +52,7 @@ def check_joined(
                 )
 
 
-def _check_prompt(
-    prompt: PairPrompt | LabelPrompt, whole: BakedTokenizer, golden: Sequence[Case]
-) -> None:
+def _check_prompt(prompt: PairPrompt, whole: BakedTokenizer, golden: Sequence[Case]) -> None:
     ids_of = prompt.whole(whole)
     for case in golden:
         for pair, ids in zip(case.texts, case.input_ids, strict=True):

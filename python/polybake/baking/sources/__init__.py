@@ -11,7 +11,6 @@ from polybake.baking.sources.causal_reranker import (
     published_prompt,
 )
 from polybake.baking.sources.checkpoint import Checkpoint, open_checkpoint
-from polybake.baking.sources.gliner import open_gliner
 from polybake.baking.sources.hugging_face import open_hugging_face
 from polybake.baking.sources.kind import Kind, kind_of
 from polybake.baking.sources.model2vec import open_model2vec
@@ -40,7 +39,6 @@ _OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
     "multi_vector": open_multi_vector,
     "model2vec": lambda folder, _: open_model2vec(folder),
     "stanford_colbert": open_stanford_colbert,
-    "gliner": lambda folder, _: open_gliner(folder),
     "hugging_face": open_hugging_face,
 }
 

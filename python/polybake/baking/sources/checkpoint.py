@@ -17,7 +17,7 @@ from polybake.baking.encoders.decoder import DecoderConfig, keys_values
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.stored_tensor import stored_tensors
-from polybake.baking.layers.weights import Prefix, load_weights
+from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder, named
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
@@ -40,8 +40,6 @@ class Checkpoint(BuiltEncoder):
         typed: Whether it takes the types of tokens; else all tokens have type 0.
         ignored: Prefixes of the names of the weights of the checkpoint's head, beside those that
             the architecture ignores.
-        prefix: What stands before the names of the encoder's weights; None takes what transformers
-            puts there.
     """
 
     name: str
@@ -50,7 +48,6 @@ class Checkpoint(BuiltEncoder):
     files: tuple[Path, ...]
     typed: bool | None = None
     ignored: tuple[str, ...] = ()
-    prefix: Prefix | None = None
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
@@ -96,7 +93,7 @@ class Checkpoint(BuiltEncoder):
         load_weights(
             encoder,
             self.files,
-            prefix=encoder.prefix if self.prefix is None else self.prefix,
+            prefix=encoder.prefix,
             ignored=ignored,
             arranged=encoder.arranged,
         )

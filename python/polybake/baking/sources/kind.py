@@ -3,7 +3,6 @@
 from typing import Literal
 
 from polybake.baking.sources.checkpoint import STANFORD_COLBERT, refuse_adapter
-from polybake.baking.sources.gliner import SETTINGS as GLINER_SETTINGS
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
@@ -15,14 +14,13 @@ Kind = Literal[
     "multi_vector",
     "model2vec",
     "stanford_colbert",
-    "gliner",
     "hugging_face",
 ]
 
 #: The settings of a whole folder of sentence-transformers or PyLate.
 SETTINGS = "config_sentence_transformers.json"
-#: The model_type of GLiNER2, whose folder has no gliner_config.json.
-_GLINER2 = "extractor"
+#: The settings of a folder of GLiNER, and the model_type of GLiNER2, whose folder has none.
+_GLINER, _GLINER2 = "gliner_config.json", "extractor"
 #: The class of a folder whose texts have a vector for each token.
 SAVED_AS = "MultiVectorEncoder"
 
@@ -46,8 +44,11 @@ def kind_of(folder: ModelFolder) -> Kind:
     Raises:
         InputError: It is no model that polybake bakes, or a file with settings cannot be read.
     """
-    if folder.file(GLINER_SETTINGS) is not None:
-        return "gliner"
+    if folder.file(_GLINER) is not None:
+        raise InputError(
+            f"{folder.path / _GLINER}: is of a GLiNER model, which is not baked; run it with "
+            "gliner, or choose a model for a fixed set of labels (task tag)"
+        )
     refuse_adapter(folder)
     if folder.file("modules.json") is not None:
         saved = folder.read(SETTINGS, SavedBy)
@@ -64,7 +65,7 @@ def kind_of(folder: ModelFolder) -> Kind:
     if config.model_type == _GLINER2:
         raise InputError(
             f"{folder.path / 'config.json'}: model_type {_GLINER2!r} is GLiNER2, which is not "
-            "baked; run it with gliner2, or choose a GLiNER model of DeBERTa-v3"
+            "baked; run it with gliner2, or choose a model for a fixed set of labels (task tag)"
         )
     if config.model_type == "model2vec" or config.embedding_dtype is not None:
         return "model2vec"

@@ -14,7 +14,6 @@ from polybake.baking.steps.state import Values
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Input, Similarity
 from polybake.config import RerankTable
-from polybake.runtime.tokenization.label_prompt import LabelPrompt
 from polybake.runtime.tokenization.pair_prompt import PairPrompt
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import Side
@@ -121,7 +120,6 @@ HeadKind = Literal[
     "ForCausalLM",
     "HF_ColBERT",
     "BGE-M3",
-    "GLiNER",
 ]
 
 
@@ -186,7 +184,7 @@ class Source:
     head: TaskHead | None = None
     saved_as: str | None = None
     labels: tuple[str, ...] = ()
-    pair_prompt: PairPrompt | LabelPrompt | None = None
+    pair_prompt: PairPrompt | None = None
     rerank: RerankTable | None = None
     adapters: tuple[str, ...] = ()
 

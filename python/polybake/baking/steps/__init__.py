@@ -6,7 +6,6 @@ from polybake.baking.steps.dense import Dense
 from polybake.baking.steps.dropout import Dropout
 from polybake.baking.steps.hybrid import Hybrid
 from polybake.baking.steps.keep_largest import KeepLargest
-from polybake.baking.steps.label_spans import LabelSpans
 from polybake.baking.steps.layer_norm import LayerNorm
 from polybake.baking.steps.leave_out import LeaveOut
 from polybake.baking.steps.leave_out_ends import LeaveOutEnds
@@ -75,7 +74,6 @@ __all__ = [
     "Floats",
     "Hybrid",
     "KeepLargest",
-    "LabelSpans",
     "LayerNorm",
     "LeaveOut",
     "LeaveOutEnds",

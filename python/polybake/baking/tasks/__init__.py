@@ -13,7 +13,6 @@ from polybake.baking.tasks.tag import Tag
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.baking.tasks.text_words import known_of
 from polybake.baking.tasks.zero_shot import ZeroShot
-from polybake.baking.tasks.zero_shot_tag import ZeroShotTag
 from polybake.errors import InputError
 
 #: All tasks, in the order in which a source is matched; every source can embed.
@@ -25,7 +24,6 @@ TASKS: dict[str, Task] = {
         ClassifyPairs(),
         Classify(),
         Tag(),
-        ZeroShotTag(),
         Answer(),
         Sparse(),
         MultiVector(),
@@ -73,7 +71,6 @@ __all__ = [
     "Tag",
     "Task",
     "ZeroShot",
-    "ZeroShotTag",
     "known_of",
     "task_of",
 ]

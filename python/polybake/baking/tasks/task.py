@@ -12,7 +12,6 @@ from pydantic import JsonValue
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
-from polybake.runtime.tokenization.label_prompt import LabelledWord
 from polybake.runtime.tokenization.words import Chunk
 
 
@@ -25,14 +24,12 @@ class Known:
         token: Returns a token's name by its id.
         chunks: Splits a text into chunks of words, for a number of tokens per row.
         room: How many tokens a text leaves for the one behind it.
-        words: The words of texts that are tokenised one by one.
     """
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     token: Callable[[int], str] = str
     chunks: Callable[[str, int], list[Chunk]] = lambda *_: []
     room: Callable[[str], int] = lambda _: 1
-    words: Callable[[Sequence[str]], list[list[LabelledWord]]] = lambda _: []
 
 
 @dataclass(frozen=True)

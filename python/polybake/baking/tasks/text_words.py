@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.task import Known
 from polybake.base.modelfile.manifest import Contract
-from polybake.runtime.tokenization.label_prompt import labelled_words
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.windows import windows
@@ -57,7 +56,6 @@ def known_of(contract: Contract, tokenizer: BakedTokenizer) -> Known:
         tokenizer.token,
         partial(chunks, tokenizer, rule=rule),
         partial(_room_beside, contract, tokenizer),
-        partial(labelled_words, tokenizer),
     )
 
 

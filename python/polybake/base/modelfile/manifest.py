@@ -24,8 +24,7 @@ UNQUANTIZED = "unquantized_embedding"
 #: encode_document.
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 
-#: This is added to the type of each token of the text in which answers are sought, and of the first
-#: token of each word where words are.
+#: This is added to the type of each token of the text in which answers are sought.
 SOUGHT = 2
 
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
@@ -106,7 +105,7 @@ class Output(Record):
 class Piece(GrownRecord):
     """A part of a pair's row: a special token, or the tokens of one of the texts."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"before", "after", "limit", "words"})
+    later: ClassVar[frozenset[str]] = frozenset({"before", "after", "limit"})
 
     id: int | None = Field(default=None, ge=0, description="Of a special token.")
     text: Literal[0, 1] | None = Field(default=None, description="Which text stands here.")
@@ -120,11 +119,6 @@ class Piece(GrownRecord):
         default=None,
         gt=0,
         description="The text's first tokens that are kept, before the pair is cut; null for all.",
-    )
-    words: bool = Field(
-        default=False,
-        description="Whether the text is cut into words, each tokenised by itself; the first token "
-        "of each has a type that is 2 more.",
     )
 
 

@@ -4,8 +4,7 @@ Not every language's binding takes pairs. So a model of pairs carries a tokenize
 tokens, and the contract says where the special tokens stand.
 """
 
-from collections.abc import Collection, Sequence
-from itertools import accumulate, chain
+from collections.abc import Sequence
 from typing import Literal
 
 from tokenizers import Tokenizer
@@ -100,11 +99,7 @@ def surrounded(pair: Pair, texts: tuple[str, str]) -> tuple[str, str]:
 
 
 def join(
-    pair: Pair,
-    first: Sequence[int],
-    second: Sequence[int],
-    max_length: int,
-    begins: Collection[int] = (),
+    pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
 ) -> tuple[list[int], list[int]]:
     """Join two texts' ids, without special tokens; return the ids of the pair and their types.
 
@@ -113,7 +108,6 @@ def join(
         first: The ids of the first text, with what stands around it.
         second: The ids of the second text.
         max_length: The most tokens of the row.
-        begins: The places in the second text where words begin, if it is cut into words.
 
     Raises:
         InputError: Only one text may be cut, and the other leaves no room for it.
@@ -128,17 +122,8 @@ def join(
     for piece in pair.pieces:
         part = texts[piece.text] if piece.id is None and piece.text is not None else [piece.id or 0]
         ids += part
-        marked = begins if piece.words else ()
-        types += [piece.type_id + SOUGHT * (place in marked) for place in range(len(part))]
+        types += [piece.type_id] * len(part)
     return ids, types
-
-
-def join_words(
-    pair: Pair, first: Sequence[int], words: Sequence[Sequence[int]], max_length: int
-) -> tuple[list[int], list[int]]:
-    """Join a text's ids and those of each word of another, as `join` does."""
-    begins = {*accumulate(map(len, words), initial=0)}
-    return join(pair, first, [*chain(*words)], max_length, begins)
 
 
 def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:

@@ -73,7 +73,7 @@ def bench(
             "models of texts and of pairs do different work; measure those of one kind at a time"
         )
     if True in paired:
-        workloads = [one.paired(_labels(candidates[0].embedder)) for one in workloads]
+        workloads = [one.paired() for one in workloads]
     embedders: dict[str, Embedder] = {}
     for one in candidates:
         embedders.setdefault(one.model, one.embedder)
@@ -89,14 +89,6 @@ def bench(
         models=_models(embedders, workloads, counts[0], rounds, progress),
         workloads=tuple(compared),
     )
-
-
-def _labels(embedder: Embedder) -> str | None:
-    """The first text of a golden pair, where first texts name labels; else None."""
-    pair = embedder.manifest.contract.pair
-    if pair is None or not pair.texts[1].words:
-        return None
-    return embedder.head.fixture.cases[0].texts[0][0]
 
 
 def _named(models: Sequence[Path]) -> dict[str, Path]:

@@ -32,14 +32,10 @@ class Workload:
     texts: tuple[Text, ...]
     single: bool = False
 
-    def paired(self, first: str | None = None) -> Self:
-        """Return the same workload for a model of pairs.
-
-        Args:
-            first: The first text of each pair; None takes that of the workload.
-        """
+    def paired(self) -> Self:
+        """Return the same workload for a model of pairs, all of them with its first text."""
         texts = [text for text in self.texts if isinstance(text, str)]
-        return replace(self, texts=tuple((first or texts[0], text) for text in texts))
+        return replace(self, texts=tuple((texts[0], text) for text in texts))
 
     def calls(self) -> list[tuple[Text, ...]]:
         """Return the texts of each call of a round."""

@@ -1,14 +1,13 @@
 """What a session keeps of its answers for reports, of a size that no number of cases changes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from polybake.base.modelfile.fixture import Tolerance
 from polybake.base.modelfile.slack import Embeddings, differences
-from polybake.verification.judging.distribution import Differences, Distribution
 from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.judging.stages import Outcome
 from polybake.verification.judging.worst_case import (
@@ -26,11 +25,26 @@ MOST, _ROWS = 5, 3
 _Place = tuple[str, int, bool]
 
 
+@dataclass(frozen=True)
+class Difference:
+    """The largest difference of a stage's elements from the golden ones.
+
+    Attributes:
+        limit: The tolerance's ``max_abs``; None for integers, which have their own slack each.
+        largest: Of float32, divided by the golden row's norm if that is above 1, so that all rows
+            have one limit. Of integers in steps, and of packed bits how many bits differ.
+    """
+
+    stage: Stage
+    limit: float | None
+    largest: float = 0.0
+
+
 class Evidence:
-    """Distributions and worst cases of a client on a device."""
+    """Largest differences and worst cases of a client on a device."""
 
     def __init__(self) -> None:
-        self._differences: dict[Stage, Differences] = {}
+        self._differences: dict[Stage, Difference] = {}
         self._rows: dict[_Place, WorstCase] = {}
         #: The expected and the client's token ids, if they differ.
         self._ids: dict[_Place, tuple[Sequence[int], Sequence[int]]] = {}
@@ -46,9 +60,9 @@ class Evidence:
             if vectors is not None and vectors.size:
                 self._add_vectors(stage, one, vectors, tolerance)
 
-    def distributions(self) -> tuple[Distribution, ...]:
-        """Return the distribution of each stage that gave vectors."""
-        return tuple(each.distribution(stage) for stage, each in self._differences.items())
+    def differences(self) -> tuple[Difference, ...]:
+        """Return the largest difference of each stage that gave vectors."""
+        return tuple(self._differences.values())
 
     def worst(self, tokenizer: str) -> tuple[WorstCase, ...]:
         """The rows that differ most, other tokens first; ``tokenizer`` is its JSON."""
@@ -85,7 +99,9 @@ class Evidence:
             distances = differences(golden.vectors, found, packed_bits=slack.packed_bits)
             beyond = slack.exceeded(golden.vectors, found)
         if stage not in MANY_STAGES:
-            self._differences.setdefault(stage, Differences(limit)).add(distances)
+            known = self._differences.get(stage, Difference(stage, limit))
+            largest = max(known.largest, float(distances.max(initial=0.0)))
+            self._differences[stage] = replace(known, largest=largest)
         elif not beyond.any():
             return  # the single cases show the same texts
         # For integers a large difference may be within the slack, and a small one beyond it.

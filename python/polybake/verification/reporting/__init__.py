@@ -1,1 +1,1 @@
-"""Reports for people, pull requests and machines, and the changes since an earlier report."""
+"""Reports for people, pull requests and machines."""

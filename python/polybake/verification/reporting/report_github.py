@@ -50,8 +50,6 @@ def _annotations(report: Report) -> Iterator[tuple[str, str, str]]:
                 f"{first.place}: {first.first.status}: {first.first.message}"
                 + (f"; {others} other stages did not pass either" if others else ""),
             )
-    for warning in report.warnings:
-        yield "warning", "a difference grew", warning
     if report.exit_code() and not report.failures and not report.missing:
         yield "error", "no case", headline(report)[1]
 

@@ -6,10 +6,8 @@ from polybake import __version__
 from polybake.base.files.printable import printable
 from polybake.base.files.templates import template_environment, templates_folder
 from polybake.verification.judging.evidence import MOST
-from polybake.verification.report import ClientRun, Report
-from polybake.verification.reporting.histogram import Axis
+from polybake.verification.report import Report
 from polybake.verification.reporting.summary import (
-    changed,
     headline,
     nearness,
     passed,
@@ -32,9 +30,7 @@ def report_html(report: Report) -> str:
         verdict=verdict,
         sentence=sentence,
         summary=summary(report),
-        changes=list(changed(report.changes)) if report.changes else [],
         clients=_clients(report),
-        ticks=_axis(report.runs).ticks if _measured(report.runs) else (),
         worst=any(run.worst for run in report.runs),
         first=_FIRST,
         most=MOST,
@@ -49,7 +45,6 @@ def _shown(value: object) -> object:
 
 def _clients(report: Report) -> list[dict[str, object]]:
     """Return the page's facts about each client."""
-    axis = _axis(report.runs) if _measured(report.runs) else None
     found: list[dict[str, object]] = []
     for run in report.runs:
         verdicts = report.verdicts_of(run)
@@ -60,17 +55,6 @@ def _clients(report: Report) -> list[dict[str, object]]:
                 "passed": passed(verdicts),
                 "nearness": nearness(run),
                 "troubles": list(troubles(verdicts)),
-                "histogram": axis.histogram(run.distributions)
-                if axis and run.distributions
-                else None,
             }
         )
     return found
-
-
-def _measured(runs: tuple[ClientRun, ...]) -> bool:
-    return any(run.distributions for run in runs)
-
-
-def _axis(runs: tuple[ClientRun, ...]) -> Axis:
-    return Axis.of(run.distributions for run in runs if run.distributions)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from polybake.base.files.printable import code_span
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.reporting.summary import (
-    changed,
     failures,
     headline,
     nearness,
@@ -37,15 +36,8 @@ def report_markdown(report: Report) -> str:
         "",
         *_table(report),
     ]
-    for title, sentences in (
-        ("Missing", report.missing),
-        ("Grew within the limit", report.warnings),
-        ("Note", report.notes),
-    ):
+    for title, sentences in (("Missing", report.missing), ("Note", report.notes)):
         head += _list(f"**{title}**", [_cut(one) for one in sentences])
-    if report.changes:
-        lines = [f"{kind}: {_cut(one)}" for kind, one in changed(report.changes)]
-        head += _list("**Since the baseline**", lines)
     failed = [one for one in troubles(report.verdicts) if one.first.status.failed]
     lines = [
         f"{code_span(f'{one.first.language} on {one.first.device}')}, {code_span(one.place)}: "

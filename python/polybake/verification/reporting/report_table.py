@@ -8,7 +8,7 @@ from rich.text import Text
 
 from polybake.base.files.printable import printable
 from polybake.verification.report import ClientRun, Report
-from polybake.verification.reporting.summary import changed, largest, summary, troubles, word
+from polybake.verification.reporting.summary import largest, summary, troubles, word
 from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status, Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
@@ -96,9 +96,6 @@ def _lines(report: Report) -> Iterator[str]:
             f"largest difference between languages on {device}: {between.difference:.1e} "
             f"({' and '.join(between.languages)}, case {between.case}, row {between.row})"
         )
-    if report.changes:
-        yield from (f"{kind}: {sentence}" for kind, sentence in changed(report.changes))
-    yield from (f"WARN {warning}" for warning in report.warnings)
     yield from (f"note: {note}" for note in report.notes)
     yield from (f"MISSING {sentence}" for sentence in report.missing)
     yield summary(report)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polybake.verification.report import Changes, ClientRun, Report
+from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import ALL_STAGES, MANY_STAGES, Status, Verdict, executed
 
 
@@ -78,26 +78,12 @@ def passed(verdicts: tuple[Verdict, ...]) -> str:
 
 def nearness(run: ClientRun) -> str:
     """Return the largest difference and its limit, ``2.1e-07 of 1e-05``; for integers, steps."""
-    farthest = max(run.distributions, key=lambda one: one.largest, default=None)
+    farthest = max(run.differences, key=lambda one: one.largest, default=None)
     if farthest is None:
         return ""
     if farthest.limit is None:
         return f"{farthest.largest:g} step{'s' * (farthest.largest != 1)}"
     return f"{farthest.largest:.2g} of {farthest.limit:.0e}"
-
-
-def changed(changes: Changes) -> Iterator[tuple[str, str]]:
-    """Yield each change with its kind, or a sentence that nothing changed."""
-    kinds = {
-        "new failure": changes.failing,
-        "mended": changes.mended,
-        "larger": changes.grown,
-        "changed": changes.others,
-    }
-    if not any(kinds.values()):
-        yield "changed", "nothing since the baseline"
-    for kind, sentences in kinds.items():
-        yield from ((kind, sentence) for sentence in sentences)
 
 
 def summary(report: Report) -> str:

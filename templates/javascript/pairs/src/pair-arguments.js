@@ -6,8 +6,8 @@ import { PIECES, rowOf } from "./tokens.js";
 
 /** @import { Text } from "./tokens.js" */
 
-/** The highest type that a token is given: the first one of a word has 2 more than its text. */
-const LAST_TYPE = Math.max(...PIECES.map(({ type_id, words }) => type_id + (words ? 2 : 0)));
+/** The highest type that a token is given. */
+const LAST_TYPE = Math.max(...PIECES.map(({ type_id }) => type_id));
 
 /** @param {any} pairs @returns {Text[]} */
 export function checkedPairs(pairs) {

@@ -9,7 +9,7 @@ import { LongTextError } from "./errors.js";
  * A token, or a text: `before` and `after` are tokenised with it, `limit` of its tokens are kept.
  *
  * @typedef {{ id: number | null, text: number | null, type_id: number } &
- *   { before?: string, after?: string, limit?: number, words?: boolean }} Piece
+ *   { before?: string, after?: string, limit?: number }} Piece
  */
 
 const { max_length, vocab_size, pair } = CONTRACT;

@@ -26,8 +26,6 @@ pub(crate) struct Piece {
     pub(crate) after: String,
     /// How many tokens of a text are kept, the first ones.
     pub(crate) limit: Option<usize>,
-    /// Whether a text is cut into words; the type of the first token of each is 2 more.
-    pub(crate) words: bool,
 }
 
 impl PairTemplate {
@@ -71,8 +69,7 @@ impl PairTemplate {
 
     /// The largest type that a token may have.
     pub(crate) fn largest_type(&self) -> u32 {
-        let types = self.pieces.iter().map(|piece| piece.type_id + if piece.words { 2 } else { 0 });
-        types.max().unwrap_or_default()
+        self.pieces.iter().map(|piece| piece.type_id).max().unwrap_or_default()
     }
 
     /// The piece of a text.

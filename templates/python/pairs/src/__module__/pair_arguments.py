@@ -8,9 +8,7 @@ from .contract import CONTRACT
 from .errors import InvalidIdsError
 from .tokens import Pair, Tokens
 
-_TYPES = 1 + max(
-    piece["type_id"] + 2 * piece.get("words", False) for piece in CONTRACT["pair"]["pieces"]
-)
+_TYPES = 1 + max(piece["type_id"] for piece in CONTRACT["pair"]["pieces"])
 
 
 def checked_pairs(pairs: Iterable[Pair]) -> Iterator[Pair]:

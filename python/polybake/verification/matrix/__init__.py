@@ -1,1 +1,0 @@
-"""The judge in many environments: versions, devices, threads and instruction sets."""
