@@ -16,7 +16,7 @@ from polybake.generation import render_client
 
 #: The paths of a library's files, and the most lines and files of these, by language.
 BUDGETS: dict[str, tuple[str, int, int]] = {
-    "python": (r"src/.*", 1_000, 14),
+    "python": (r"src/.*", 450, 8),
     "node": (r"src/.*|index\.d\.ts", 1_155, 14),
     "csharp": (r"src/.*", 1_210, 13),
     "ruby": (r"(lib|sig)/.*", 945, 14),

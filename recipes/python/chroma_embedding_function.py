@@ -4,7 +4,6 @@ import functools
 from typing import Any
 
 from all_minilm_l6_v2 import Embedder
-from all_minilm_l6_v2.modelfile import read_head
 from chromadb import Collection
 from chromadb.api import ClientAPI
 from chromadb.api.types import Documents, EmbeddingFunction, Embeddings, Space
@@ -30,7 +29,7 @@ class BakedEmbeddingFunction(EmbeddingFunction[Documents]):
         Raises:
             ValueError: the file gives other vectors than these, or such as Chroma cannot compare.
         """
-        similarity = read_head(path).manifest["similarity"]
+        similarity = _opened(path).similarity
         if similarity not in _SPACES:  # Here, as Chroma makes a warning of what is raised later.
             raise ValueError(
                 f"{path} is compared by {similarity}; expected one of: {', '.join(_SPACES)}"

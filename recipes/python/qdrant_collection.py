@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from all_minilm_l6_v2 import Embedder
-from all_minilm_l6_v2.modelfile import read_head
 from qdrant_client import QdrantClient
 from qdrant_client.models import Batch, Distance, ScoredPoint, VectorParams
 
@@ -37,7 +36,7 @@ class BakedCollection:
         self.embedder = Embedder(path)
         made = self.embedder.fingerprint
         if not client.collection_exists(name):
-            similarity = read_head(path).manifest["similarity"]
+            similarity = self.embedder.similarity
             if similarity not in _DISTANCES:
                 raise ValueError(
                     f"{path} is compared by {similarity}; expected one of: {', '.join(_DISTANCES)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -91,6 +92,17 @@ def test_a_stale_client_is_found(project: Path) -> None:
     assert "was changed by hand" in polybake("generate", *ruby, cwd=project, code=2)
     polybake("generate", *ruby, "--force", cwd=project)
     assert "fresh: ruby" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+
+
+def test_a_client_of_another_contract_says_which_field(project: Path) -> None:
+    """A thin client compares digests alone, and names this command."""
+    record = project / "clients/python/.polybake.json"
+    told = json.loads(record.read_text())
+    told["contract"]["max_length"] = 8
+    record.write_text(json.dumps(told))
+    printed = polybake("check", "--language", "python", cwd=project, code=1)
+    assert "clients/python: is for another contract: contract.max_length: 8 -> " in printed
+    assert printed.rstrip().endswith("; run: polybake generate")
 
 
 def test_without_its_source_the_settings_are_not_compared(project: Path) -> None:

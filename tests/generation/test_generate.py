@@ -58,9 +58,8 @@ def test_a_readme_follows_its_model(every_feed: Path, tmp_path: Path) -> None:
     contract = manifest.contract.model_copy(update={"output": output})
     other = manifest.model_copy(update={"contract": contract})
     readmes = [tmp_path / name / "README.md" for name in DEFAULT_LANGUAGES]
-    with pytest.raises(CheckFailed) as caught:
+    with pytest.raises(CheckFailed, match=r"another contract: contract\.output\.dimension: 7 -> 5"):
         generate(other, tmp_path, check=True)
-    assert all(str(readme) in str(caught.value) for readme in readmes)
     generate(other, tmp_path)
     assert all("5 dimensions" in readme.read_text(encoding="utf-8") for readme in readmes)
 

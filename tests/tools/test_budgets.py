@@ -17,7 +17,7 @@ def test_the_core_is_counted_without_parts(
     assert budgets.main(manifest) == 0
     assert "over" not in capsys.readouterr().out
     paths, lines, files = budgets.BUDGETS["python"]
-    for most_lines, most_files in ((500, files), (lines, 5)):
+    for most_lines, most_files in ((300, files), (lines, 5)):
         monkeypatch.setitem(budgets.BUDGETS, "python", (paths, most_lines, most_files))
         assert budgets.main(manifest) == 1
         printed = capsys.readouterr().out

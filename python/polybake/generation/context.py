@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from polybake import __version__
 from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifest, Output
 from polybake.generation.languages import Language
@@ -39,14 +41,17 @@ class Context:
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
     whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
     the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
-    the words of texts, ``beside`` whether the weights lie beside the graph; ``bulk`` and ``cuda``
-    whether it has these parts. ``format`` is the newest format of model files that a client knows.
-    ``feeds`` says what each input of the graph takes. ``window`` is how many texts are in memory at
-    a time, ``pad_right`` says on which side rows are padded. ``name`` to ``document_prompt`` are
-    literals of the language; ``prompt_names`` has the names of all prompts, and is empty where
-    there are none. ``description`` is encoded for the project file.
+    the words of texts, ``beside`` whether the weights lie beside the graph, ``fed_prompt`` whether
+    the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether it has these parts.
+    ``format`` is the newest format of model files that a client knows. ``feeds`` says what each
+    input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
+    says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
+    language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
+    for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
+    prompts, and is empty where there are none. ``description`` is encoded for the project file.
     """
 
+    task: str
     model: str
     package: str
     module: str
@@ -61,6 +66,16 @@ class Context:
     packed_bits: bool
     contract: str
     settings: str
+    has_settings: bool
+    digest: str
+    outputs: str
+    prompts: str
+    default_prompt: str
+    fed_prompt: bool
+    prompt_values: str
+    pair: str
+    vocab_size: int
+    pad_id: int
     paired: bool
     prompted: bool
     ragged: bool
@@ -108,7 +123,15 @@ def build_context(
         )
 
     licence = manifest.source.licence or ""
+    outputs = [one.name for one in contract.outputs]
+    counts = next((one.counts for one in contract.outputs if one.counts is not None), None)
+    values = next((one.values for one in contract.inputs if one.feed == "prompt_value"), {})
+
+    def literal(value: JsonValue) -> str:
+        return language.literal(value, 0)
+
     return Context(
+        task=contract.task,
         model=manifest.name,
         package=names.package,
         module=names.module,
@@ -121,7 +144,17 @@ def build_context(
         dimensions=contract.output.dimensions,
         dtype=contract.output.dtype,
         contract=language.literal(contract.model_dump(mode="json"), 0),
-        settings=language.literal(contract.settings, 1),
+        settings=language.literal(contract.settings, 0),
+        has_settings=bool(contract.settings),
+        digest=text(contract.digest),
+        outputs=literal([*outputs, *([] if counts is None else [counts])]),
+        prompts=literal({**contract.prompts}),
+        default_prompt=optional(contract.default_prompt),
+        fed_prompt=bool(values),
+        prompt_values=literal({**values}),
+        pair=literal(None if contract.pair is None else contract.pair.model_dump(mode="json")),
+        vocab_size=contract.vocab_size,
+        pad_id=contract.pad_id,
         paired=contract.pair is not None,
         prompted="prompted" in traits,
         ragged="ragged" in traits,

@@ -5,12 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import JsonValue
+
+from polybake.base.files.documents import document_changes
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import CheckFailed, InputError
 from polybake.generation.languages import DEFAULT_LANGUAGES, LANGUAGES
 from polybake.generation.render import render_client
-from polybake.generation.write import RECORD, Changes, changes, recorded_parts, write_client
+from polybake.generation.write import (
+    RECORD,
+    Changes,
+    changes,
+    recorded_contract,
+    recorded_parts,
+    write_client,
+)
 
 
 @dataclass(frozen=True)
@@ -86,17 +96,34 @@ def generate(
         for name, one in clients.items()
         if not languages or name in languages
     }
+    contract = manifest.contract.model_dump(mode="json")
+    if check:
+        _check_contracts([clients[name].folder for name in rendered], contract)
     done = {}
     for name, client in rendered.items():
         given = (clients[name].folder, client.files | client.binaries, client.project_files)
         if check:
             done[name] = changes(*given, force=force)
         else:
-            done[name] = write_client(*given, parts=client.parts, force=force)
+            done[name] = write_client(*given, parts=client.parts, contract=contract, force=force)
     found = [one.folder / path for one in done.values() for path in one.written + one.removed]
     if check and found:
         raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")
     return done
+
+
+def _check_contracts(folders: Sequence[Path], contract: JsonValue) -> None:
+    """Name the fields in which clients' contracts differ from the model's.
+
+    Raises:
+        CheckFailed: A client was generated for another contract.
+    """
+    for folder in folders:
+        own = recorded_contract(folder)
+        found = [] if own is None else list(document_changes(own, contract, "contract"))
+        if found:
+            told = "; ".join(f"{one.place}: {one.change}" for one in found)
+            raise CheckFailed(f"{folder}: is for another contract: {told}; run: polybake generate")
 
 
 def _read_manifest(path: Path) -> Manifest:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from polybake import __version__
 from polybake.base.files.atomic import replacing
 from polybake.errors import InputError
@@ -76,17 +78,27 @@ def recorded_parts(folder: Path) -> tuple[str, ...]:
         return ()
 
 
+def recorded_contract(folder: Path) -> JsonValue:
+    """The contract that a client was last written for; None where no record says so."""
+    try:
+        contract: JsonValue = json.loads((folder / RECORD).read_text(encoding="utf-8"))["contract"]
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return contract
+
+
 def write_client(
     folder: Path,
     files: Mapping[str, str | bytes],
     project_files: frozenset[str],
     *,
     parts: Sequence[str] = (),
+    contract: JsonValue = None,
     force: bool = False,
 ) -> Changes:
     """Write a client, and remove files no longer rendered; for the arguments see `changes`.
 
-    The record keeps ``parts``, which the client has.
+    The record keeps ``parts``, which the client has, and the ``contract`` that it is for.
 
     Raises:
         InputError: A generated file was changed by hand, or the record is damaged, and ``force`` is
@@ -110,6 +122,7 @@ def write_client(
     told = {
         "generator": __version__,
         "parts": list(parts),
+        "contract": contract,
         "files": digests,
         "project": dict(sorted(of_project.items())),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 from models.files.task_models import TAGS, write_labelled_tokens, write_spans
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
-from polybake.baking.tasks import Found, Known, Tag, task_of
+from polybake.baking.tasks import task_of
 from polybake.baking.tasks.answer import Span, best_spans
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, aggregated, mark_of, spans_of
+from polybake.baking.tasks.text_words import fitting
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.config import Config
@@ -91,7 +93,7 @@ def test_ways_to_aggregate() -> None:
 def test_tags_are_in_the_file(tiny_tag: Path, tmp_path: Path) -> None:
     """Labels and what they mean travel in the contract; special tokens have no rows.
 
-    Long texts go in parts: every character of a plain text is in one.
+    A long text is cut to what a row holds, since clients refuse it.
     """
     source = open_source(write_labelled_tokens(tmp_path / "model"))
     assert task_of(source).name == "tag"
@@ -115,67 +117,29 @@ def test_tags_are_in_the_file(tiny_tag: Path, tmp_path: Path) -> None:
                 for span in found:
                     assert text[span["start"] : span["end"]] == span["text"] != ""
     case = next(case for case in head.fixture.cases if case.id == "plain")
-    (text,) = case.call["texts"]
-    assert len(case.texts) > 1
-    assert case.texts[0] == text[: len(case.texts[0])]
-    assert text.endswith(case.texts[-1])
-    assert case.answer[0][0][-1]["end"] == len(text)
+    assert [*case.texts] == case.call["texts"]
+    assert case.answer[0][0][-1]["end"] == len(case.texts[0])
 
 
-def test_windows_share_their_words() -> None:
-    """Each word has the rows of the window in whose middle it stands."""
-    text = "a b c d e f"
-    chunks = [Chunk(2 * n, 2 * n + 1, 1, (Word(2 * n, 2 * n + 1, 0, 1),)) for n in range(6)]
-    settings = {
-        "room": 4,
-        "marks": [mark_of(label)._asdict() for label in ("O", "first", "second")],
-    }
-    first, second = [[0, 1, 0]] * 4, [[0, 0, 1]] * 4
-    found = Found(
-        np.array([*first, *second]),
-        {"texts": ["", text]},
-        Known(settings, chunks=lambda given, _: chunks if given else []),
-        np.array([0, 4, 4]),
-    )
-    (blank, spans), *_ = Tag().answer(found)
-    assert blank == []
-    assert [(span["label"], span["text"]) for span in spans] == [
-        ("first", "a b c"),
-        ("second", "d e f"),
-    ]
+def test_the_beginning_of_a_long_text_fits() -> None:
+    """Whole chunks as long as they fit; of a first one that does not, a half, or a half of that."""
 
+    def chunks(text: str) -> list[Chunk]:
+        """A token a letter."""
+        ends = [match.end() for match in re.finditer(r" *\w+", text)]
+        return [Chunk(a, b, b - a, ()) for a, b in zip([0, *ends], ends, strict=False)]
 
-def test_pieces_share_their_words() -> None:
-    """A word belongs to the piece where it begins; one longer than a piece belongs to each."""
-    text = "abcdefgh"
-    pieces = [
-        Chunk(0, 5, 3, (Word(0, 1, 0, 1), Word(1, 3, 1, 1), Word(3, 5, 2, 1)), inner=0),
-        Chunk(3, 7, 2, (Word(3, 5, 0, 1), Word(5, 7, 1, 1)), inner=4),
-        Chunk(5, 8, 1, (Word(5, 8, 0, 1),), inner=6),
-    ]
-    marks = [mark_of(label)._asdict() for label in ("O", "B-first", "B-second", "B-third")]
-    found = Found(
-        np.eye(4)[[1, 1, 1, 2, 2, 3]],
-        {"texts": [text]},
-        Known({"room": 4, "marks": marks}, chunks=lambda *_: pieces),
-        np.array([3, 2, 1]),
-    )
-    ((spans,), *_) = Tag().answer(found)
-    assert [(span["label"], span["text"]) for span in spans] == [
-        ("first", "a"),
-        ("first", "bc"),
-        ("first", "de"),
-        ("second", "fg"),
-        ("third", "h"),
-    ]
+    for text, fits in (
+        ("ab cd ef", "ab cd"),
+        ("ab cd", "ab cd"),
+        ("abcdefghij k", "ab"),
+        ("", ""),
+    ):
+        assert fitting(text, chunks, 5) == fits
 
 
 def test_answers_are_in_the_file(tiny_answer: Path, tmp_path: Path) -> None:
-    """The first row is no answer, the others are tokens of the context, which types mark.
-
-    Each part of a long context stands beside the question, and answers keep their place in the
-    whole.
-    """
+    """The first row is no answer, the others are tokens of the context, which types mark."""
     assert task_of(open_source(write_spans(tmp_path / "model"))).name == "answer"
     head = read_head(tiny_answer)
     contract = head.manifest.contract
@@ -197,10 +161,7 @@ def test_answers_are_in_the_file(tiny_answer: Path, tmp_path: Path) -> None:
                 assert found["text"] or case.call["no_answer"]
     case = next(case for case in head.fixture.cases if case.id == "plain")
     (context,) = case.call["contexts"]
-    assert len(case.texts) > 1
-    assert {question for question, _ in case.texts} == {case.call["question"]}
-    assert context.endswith(case.texts[-1][1])
-    assert all(len(ids) <= contract.max_length for ids in case.input_ids)
+    assert case.texts == ((case.call["question"], context),)
 
 
 #: "ab c d": the first word has two tokens.
@@ -214,17 +175,15 @@ CHUNKS = [
 def test_spans_are_of_whole_words() -> None:
     """A word takes its tokens' best scores; a span that ends behind the text is none."""
     rows = np.array([[0.4, 0, 0], [0.1, 0.2, 0.05], [0.15, 0.3, 0], [0.25, 0.0, 9], [0, 9, 9]])
-    found = best_spans([(CHUNKS, rows)], no_answer=False)
+    found = best_spans(CHUNKS, rows, no_answer=False)
     assert found[:3] == [Span(0.3, 0, 4), Span(0.25, 3, 4), Span(0.2, 0, 2)]
     places = {(one.start, one.end) for one in found}
     assert places == {(0, 2), (0, 4), (0, 6), (3, 4), (3, 6), (5, 6)}
 
 
-def test_no_answer_is_what_every_part_says() -> None:
-    """The score of no answer is the least of all parts', ranked among the others."""
-    one = np.array([[0.4, 0], [0.3, 0], [0.1, 0], [0.2, 0], [0, 0]])
-    other = np.array([[0.25, 0], [0.1, 0], [0.35, 0]])
-    parts = [(CHUNKS, one), (CHUNKS[1:], other)]
-    best = best_spans(parts, no_answer=True)
-    assert best[:4] == [Span(0.35, 5, 6), Span(0.3, 0, 2), Span(0.25, 0, 0), Span(0.2, 3, 4)]
-    assert Span(0.25, 0, 0) not in best_spans(parts, no_answer=False)
+def test_no_answer_is_ranked_among_the_others() -> None:
+    """Its score is that of the row before the tokens'."""
+    rows = np.array([[0.25, 0], [0.3, 0], [0.1, 0], [0.2, 0], [0, 0]])
+    best = best_spans(CHUNKS, rows, no_answer=True)
+    assert best[:3] == [Span(0.3, 0, 2), Span(0.25, 0, 0), Span(0.2, 3, 4)]
+    assert Span(0.25, 0, 0) not in best_spans(CHUNKS, rows, no_answer=False)

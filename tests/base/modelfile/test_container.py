@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import tempfile
 from pathlib import Path
@@ -65,16 +66,32 @@ def test_the_fingerprint_covers_graph_tokenizer_and_contract() -> None:
 
 
 def test_the_file_is_valid_onnx(every_feed: Path) -> None:
-    """Onnx loads the file, finds the four entries in order, and its checker passes."""
+    """Onnx loads the file, finds the entries in order, and its checker passes."""
     model = onnx.load(str(every_feed))
     onnx.checker.check_model(model, full_check=True)
     assert [prop.key for prop in model.metadata_props] == [
+        "polybake.digest",
+        "polybake.contract",
         "polybake.manifest",
         "polybake.tokenizer",
         "polybake.fixture",
         "polybake.digests",
     ]
     assert all(prop.value.isascii() for prop in model.metadata_props)
+
+
+def test_the_first_entry_says_where_the_others_lie(every_feed: Path) -> None:
+    """It has one size in all files; its digest is of all that follows it."""
+    data = every_feed.read_bytes()
+    values = {prop.key: prop.value for prop in onnx.load(str(every_feed)).metadata_props}
+    found = json.loads(data[23:279])
+    assert json.loads(values["polybake.digest"]) == found
+    assert found.pop("sha256") == hashlib.sha256(data[279:]).hexdigest()
+    assert [*found] == ["contract", "manifest", "tokenizer", "fixture"]
+    for key, (place, length) in found.items():
+        assert data[place : place + length].decode("ascii") == values[f"polybake.{key}"]
+    canonical = read_head(every_feed).manifest.contract.canonical()
+    assert values["polybake.contract"] == hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

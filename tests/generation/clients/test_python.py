@@ -1,42 +1,14 @@
-"""What only Python has: a tokenizer that panics, a wheel, and a user's types."""
+"""What only Python has: a wheel, a service, and a user's types."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-import pytest
-
 from generation.clients.conftest import Pair, alone
-from polybake.base.modelfile import container
 from support.clients.python import Python
 from support.clients.rendered import blocks, run
 
 pytestmark = alone("python")
-
-
-def test_a_panic_is_an_error(
-    toolchain: Python, client: Path, every_feed: Path, tmp_path: Path
-) -> None:
-    """A pattern that its engine gives up on is no PanicException, which nobody catches."""
-    head = container.read_head(every_feed)
-    tokenizer = json.loads(head.tokenizer)
-    pattern = {"type": "Split", "behavior": "Isolated", "invert": False}
-    tokenizer["pre_tokenizer"] = pattern | {"pattern": {"Regex": "(x+x+)+y"}}
-    tail, model = tmp_path / "tail", tmp_path / "m.onnx"
-    tail.write_bytes(every_feed.read_bytes()[head.tail_offset :])
-    words = json.dumps(tokenizer)
-    container.write(model, tail, head.digests.tail, head.manifest, words, head.fixture)
-    script = """
-import sys
-from every_feed import Embedder, Error
-try:
-    Embedder(sys.argv[1]).embed(["x" * 40])
-except Error as error:
-    print(type(error.__cause__).__name__, error)
-"""
-    printed = toolchain.evaluate(client, script, model)
-    assert "PanicException tokenizers cannot tokenize the texts: " in printed
 
 
 def test_the_package_works_elsewhere(
@@ -81,13 +53,6 @@ def test_the_readme(
     assert toolchain.evaluate(of_bits, search).strip() in search
 
 
-def test_it_says_which_extra_is_missing(toolchain: Python, client: Path) -> None:
-    """Without onnxruntime the import fails with what brings it, from the client's own folder."""
-    script = 'import sys; sys.modules["onnxruntime"] = None; import every_feed'
-    with pytest.raises(AssertionError, match=r'ImportError: every_feed needs .*"\.\[cpu\]"'):
-        toolchain.evaluate(client, script)
-
-
 TYPED = """
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,8 +69,6 @@ with Embedder(Path("m.onnx"), device="cpu", threads=1) as embedder:
     vectors = embedder.embed_documents(text for text in ("a", "b"))
     for vector in each(embedder.embed, lines()):
         assert vector.ndim == 1
-    vectors = embedder.embed_ids(np.array([[1, 2]]))
-    vectors = embedder.embed_ids([np.array([1, 2]), np.array([3])])
     vectors = embedder.embed_ids(embedder.tokenize(["a"]))
 """
 

@@ -126,8 +126,17 @@ def write_labelled_tokens(folder: Path, tags: tuple[str, ...] = TAGS) -> Path:
 
 def write_spans(folder: Path) -> Path:
     """A plain Hugging Face folder of a BERT with a beginning and an end for each token."""
-    config = CONFIG | {"architectures": ["BertForQuestionAnswering"]}
-    return write_bert(folder, config, lively_bert() | linear_weights("qa_outputs", 2))
+    # A question and the README's context, which are letters here, fit into a row.
+    config = CONFIG | {
+        "architectures": ["BertForQuestionAnswering"],
+        "max_position_embeddings": 100,
+    }
+    positions = np.random.default_rng(7).normal(0.0, 0.2, (100, CONFIG["hidden_size"]))
+    weights = lively_bert() | linear_weights("qa_outputs", 2)
+    weights["embeddings.position_embeddings.weight"] = positions.astype(np.float32)
+    write_bert(folder, config, weights)
+    change_json(folder / "tokenizer_config.json", model_max_length=96)
+    return folder
 
 
 def linear_weights(name: str, outputs: int) -> Arrays:

@@ -27,7 +27,9 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
         ``target``.
     """
     model = onnx.load(str(source))
-    head = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    written = {entry.key: entry.value for entry in model.metadata_props}
+    parts = ("polybake.manifest", "polybake.tokenizer", "polybake.fixture")
+    head = {key: json.loads(written[key]) for key in parts}
     del model.metadata_props[:]
     weights = target.with_suffix(".weights")
     payload = bytearray()
@@ -63,11 +65,20 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
     digests = {key: hashlib.sha256(value).hexdigest() for key, value in written.items()}
     about = {"file": weights.name, "length": weights.stat().st_size, "sha256": digest}
     digests |= {"tail": identity[0], "tail_length": len(tail), "weights": about}
-    metadata = onnx.ModelProto()
-    for key, value in (written | {"digests": _json(digests)}).items():
-        metadata.metadata_props.add(key=f"polybake.{key}", value=value.decode())
-    target.write_bytes(metadata.SerializeToString() + tail)
+    contract = hashlib.sha256(identity[2].encode()).hexdigest().encode()
+    values = {"contract": contract} | written | {"digests": _json(digests)}
+    head = b"".join(_entry(key, value) for key, value in values.items())
+    about = {"sha256": hashlib.sha256(head + tail).hexdigest()}
+    about |= {key: [279 + head.index(value), len(value)] for key, value in values.items()}
+    del about["digests"]
+    target.write_bytes(_entry("digest", _json(about).ljust(256)) + head + tail)
     return target
+
+
+def _entry(key: str, value: bytes) -> bytes:
+    model = onnx.ModelProto()
+    model.metadata_props.add(key=f"polybake.{key}", value=value.decode())
+    return model.SerializeToString()
 
 
 def _json(value: Any) -> bytes:

@@ -1,24 +1,12 @@
-"""The words of texts, the rule by which they end, and the windows of long texts."""
+"""The words of texts, and the rule by which they end."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
-from models.folders.small_tokenizers import (
-    LETTERS,
-    LONG,
-    baked,
-    byte_level,
-    metaspace,
-    wordpiece,
-)
+from models.folders.small_tokenizers import baked, byte_level, metaspace, wordpiece
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.windows import OVERLAP, ChunkWindow, windows
 from polybake.runtime.tokenization.word_rule import Rule, WordRule, word_rule
 from polybake.runtime.tokenization.words import Chunk, Word, chunks, stretches
 
@@ -47,7 +35,7 @@ def words_of(text: str, found: list[Chunk]) -> list[str]:
 def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
     """Chunks cover the text, and a word's tokens are those whose characters it has."""
     tokenizer, rule = TOKENIZERS[name]
-    found = chunks(tokenizer, text, LONG, rule)
+    found = chunks(tokenizer, text, rule)
     assert "".join(stretches(text)) == text
     assert [text[chunk.start : chunk.end] for chunk in found] == stretches(text)
     encoding = tokenizer.untruncated.encode(text, add_special_tokens=False)
@@ -82,7 +70,7 @@ def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
 def test_where_words_end(name: str, text: str, expected: list[str]) -> None:
     """Words end at gaps and where the tokenizer ends them; accents and dropped characters stay."""
     tokenizer, rule = TOKENIZERS[name]
-    assert words_of(text, chunks(tokenizer, text, LONG, rule)) == expected
+    assert words_of(text, chunks(tokenizer, text, rule)) == expected
 
 
 @pytest.mark.parametrize("text", [" " * 10**6, "a" + "\n" * 10**6, "\t" * 10**6 + "a"])
@@ -94,52 +82,11 @@ def test_long_gaps_take_no_time(text: str) -> None:
 def test_tokens_of_gaps_belong_to_no_word() -> None:
     """A gap's token belongs to a word only if the tokenizer begins the word with it."""
     text = "a\n\n b  "
-    first, second = chunks(byte_level(), text, LONG, "gaps")
+    first, second = chunks(byte_level(), text, "gaps")
     assert first == Chunk(0, 1, 1, (Word(0, 1, 0, 1),))
     assert second == Chunk(1, 7, 6, (Word(4, 5, 2, 2),))
-    (lone,) = chunks(metaspace(), "x", LONG, "gaps")
+    (lone,) = chunks(metaspace(), "x", "gaps")
     assert lone.words == (Word(0, 1, 0, 2),)
-
-
-def test_a_chunk_that_is_too_long_is_cut() -> None:
-    """Its pieces fit, with context unless each is a word, however the tokenizer cuts."""
-    found = chunks(wordpiece(max_length=18), f"a {LETTERS[:9] + ',' * 16} b", 16, "continuation")
-    assert [(chunk.start, chunk.end, chunk.inner) for chunk in found] == [
-        (0, 1, None),
-        (1, 16, 1),
-        (12, 27, 14),
-        (27, 29, None),
-    ]
-    (whole,) = chunks(metaspace(), "abcd", 6, "gaps")
-    assert (whole.inner, whole.tokens) == (None, 5)
-    first, second = chunks(metaspace(), "abcd", 5, "gaps")
-    assert first == Chunk(0, 2, 3, (Word(0, 2, 0, 3),), 0)
-    assert second == Chunk(2, 4, 3, (Word(2, 4, 0, 3),), 2)
-
-
-def test_a_character_cannot_be_cut() -> None:
-    """A character with more tokens than there is room is a piece by itself."""
-    found = chunks(byte_level(), "a\U0001f680", 2, "gpt2")
-    assert [(chunk.start, chunk.tokens) for chunk in found] == [(0, 1), (1, 4)]
-
-
-@given(
-    st.sampled_from([*TOKENIZERS]),
-    st.text("ab,\u3042\u6771\U0001f680 \n", max_size=200),
-    st.integers(4, 40),
-)
-def test_pieces_make_up_their_chunk(name: str, text: str, room: int) -> None:
-    """Pieces together are the chunk, and each has fewer tokens than there is room."""
-    tokenizer, rule = TOKENIZERS[name]
-    found = chunks(tokenizer, text, room, rule)
-    cut = [chunk.first for chunk in found] + [chunk.end for chunk in found[-1:]]
-    assert "".join(text[one:other] for one, other in pairwise(cut)) == "".join(stretches(text))
-    for chunk, first, last in zip(found, cut, cut[1:], strict=False):
-        assert chunk.tokens < room or last - first == 1
-        assert chunk.start <= first < last <= chunk.end
-        for word in chunk.words:
-            assert chunk.start <= word.start < word.end <= chunk.end
-            assert word.first + word.tokens <= chunk.tokens
 
 
 def without_regex() -> BakedTokenizer:
@@ -165,44 +112,3 @@ def test_the_rule_of_a_tokenizer(
     """Every client must find the same words; where not all could, words end at gaps."""
     assert word_rule(tokenizer, finest=False) == coarse
     assert word_rule(tokenizer, finest=True) == fine
-
-
-def of(*tokens: int) -> list[Chunk]:
-    return [Chunk(place, place + 1, count, ()) for place, count in enumerate(tokens)]
-
-
-def pieces(*tokens: int) -> list[Chunk]:
-    return [chunk._replace(inner=chunk.start) for chunk in of(*tokens)]
-
-
-@pytest.mark.parametrize(
-    ("chunks", "room", "expected"),
-    [
-        ([], 10, []),
-        (of(2, 3, 5), 10, [(0, 3)]),
-        (of(*[1] * 10), 6, [(0, 6), (3, 9), (6, 10)]),
-        (of(4, 4, 4), 8, [(0, 2), (1, 3)]),
-        (of(5, 5, 5), 8, [(0, 1), (1, 2), (2, 3)]),
-        (of(1, 30, 1), 6, [(0, 1), (1, 2), (2, 3)]),
-        (of(*[1] * 5, 6, 1), 6, [(0, 5), (5, 6), (6, 7)]),
-        ([*of(1, 1), *pieces(2, 2), *of(1)], 10, [(0, 2), (2, 3), (3, 4), (4, 5)]),
-    ],
-)
-def test_windows_overlap_by_half_their_room(
-    chunks: list[Chunk], room: int, expected: list[tuple[int, int]]
-) -> None:
-    """Of whole chunks; a long one, and a piece, which would have other tokens, stand alone."""
-    assert windows(chunks, room) == [ChunkWindow(*window) for window in expected]
-
-
-@given(st.lists(st.integers(0, 12)), st.integers(1, 600))
-def test_every_chunk_is_in_a_window(tokens: list[int], room: int) -> None:
-    """Windows keep the order, fit unless one chunk is too long, and overlap within limits."""
-    found = windows(of(*tokens), room)
-    assert {place for one in found for place in range(*one)} == {*range(len(tokens))}
-    for one in found:
-        assert sum(tokens[one.first : one.last]) <= room or one.last == one.first + 1
-    for before, after in pairwise(found):
-        assert before.first < after.first <= before.last < after.last
-        assert not {*range(*after)} <= {*range(*before)}
-        assert sum(tokens[after.first : before.last]) <= min(OVERLAP, room // 2)

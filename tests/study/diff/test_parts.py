@@ -17,9 +17,9 @@ from models.folders.tiny_folders import bert_weights, write_bert
 from polybake.baking.bake import bake
 from polybake.baking.graph.weights import stored_weights
 from polybake.baking.sources import open_source
+from polybake.base.files.documents import document_changes
 from polybake.errors import CheckFailed
 from polybake.steps import Normalize, Pool, Step, Subtract
-from polybake.study.diff.documents import document_changes
 from polybake.study.diff.graphs import compare_graphs
 from polybake.study.diff.module_change import ModuleChange, merged
 from polybake.study.diff.parts import compare_parts

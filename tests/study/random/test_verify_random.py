@@ -100,11 +100,11 @@ def test_texts_are_about_the_limit_and_spell_tokens(
 
 
 #: A fault: a text ends at its first joiner, as if a language's strings ended at one.
-ENDS_AT_A_JOINER = ("prefix + text for", 'prefix + text.split("\\u200d")[0] for')
+ENDS_AT_A_JOINER = ("prefix + t for", 'prefix + t.split("\\u200d")[0] for')
 #: A fault: the process ends at a joiner.
 DIES_AT_A_JOINER = (
     "prefix = ",
-    'if any("\\u200d" in text for text in texts):\n        raise SystemExit(7)\n    prefix = ',
+    'if any("\\u200d" in text for text in texts):\n            raise SystemExit(7)\n        prefix = ',
 )
 
 

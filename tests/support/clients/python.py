@@ -15,8 +15,8 @@ from support.clients.toolchain import Toolchain
 class Python(Toolchain):
     language = "python"
     program = (sys.executable, "--version")
-    of_vectors = ("embedder", "session", "self_check")
-    of_files = ("modelfile",)
+    of_vectors = ("client",)
+    of_files = ()
     ran = r"\b(\d+) passed"
     failed = r"^(?:FAILED|ERROR) (\S+)"
     skipped = r"\b(\d+) skipped"

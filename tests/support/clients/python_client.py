@@ -14,7 +14,7 @@ def write_python_client(folder: Path, model: Path, plant: tuple[str, str] | None
     Args:
         folder: The folder of all clients.
         model: Its model file.
-        plant: What stands in the client's ``tokens.py``, and what takes its place.
+        plant: What stands in the client's ``session.py``, and what takes its place.
     """
     polybake.generate(model, folder, languages=["python"], parts=["bulk"])
     client = folder / "python"
@@ -25,8 +25,8 @@ def write_python_client(folder: Path, model: Path, plant: tuple[str, str] | None
     harness["environment"] = {"PYTHONPATH": str(client / "src")}
     path.write_text(json.dumps(harness))
     if plant:
-        (tokens,) = client.glob("src/*/tokens.py")
-        code = tokens.read_text()
+        (session,) = client.glob("src/*/session.py")
+        code = session.read_text()
         assert code.count(plant[0]) == 1
-        tokens.write_text(code.replace(*plant))
+        session.write_text(code.replace(*plant))
     return client

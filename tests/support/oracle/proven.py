@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -131,9 +130,11 @@ def keep(found: Agreement, kept: Path, kind: str) -> None:
     name = "-".join([kind, *feeds, dtype, *packed])
     if any(kept.glob(f"*/{name}")):
         return
-    digest = hashlib.sha256(contract.canonical().encode("ascii")).hexdigest()
-    folder = kept / f"{manifest.name}-{digest[:8]}" / name
-    folder.mkdir(parents=True)
+    folder = kept / f"{manifest.name}-{contract.digest[:8]}" / name
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:  # another worker was quicker
+        return
     shutil.copy(found.baked, folder / "model.onnx")
     # Where the library has no answer of its own, clients give the core's.
     own = {case.id: case.answer for case in read_head(found.baked).fixture.cases}

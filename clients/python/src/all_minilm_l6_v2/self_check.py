@@ -2,104 +2,46 @@
 """Reproduce the golden cases of a model file."""
 
 import base64
+import hashlib
 import json
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import DEFAULT_PROMPT, Vectors
+from .contract import DEFAULT_PROMPT
 from .errors import ModelError, SelfCheckError
-from .modelfile import Head
-
-#: Called with texts, or with rows of token ids, and the name of a prompt.
-Call = Callable[[Any, str | None], Any]
+from .session import Session
 
 
-class Case(NamedTuple):
-    """One call, and what it must give."""
-
-    id: str
-    prompt: str | None
-    texts: list[str]
-    rows: list[list[int]]
-    golden: Vectors
-
-
-def check_cases(head: Head, device: str, tokenize: Call, run: Call, embed: Call) -> float:
-    """Take every golden case through tokenizer and graph; the largest difference of an element.
-
-    Raises:
-        SelfCheckError: ids differ, or a row lies outside the device's tolerance.
-        ModelError: the fixture is damaged.
-    """
-    try:
-        fixture = json.loads(head.fixture.decode("ascii"))
-        if fixture["format"] != 1:
-            raise ValueError("another format")
-        cases = [_case(data) for data in fixture["cases"]]
-        limits = fixture["tolerances"][device]
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        damaged = "polybake.fixture is damaged; bake the model again"
-        raise ModelError(f"{head.path}: {damaged}") from error
-    largest = 0.0
-    for case in cases:
-        prompt = DEFAULT_PROMPT if case.prompt is None else case.prompt
-        ids, rows = tokenize(case.texts, prompt), case.rows
-        wrong = sum(mine != row for mine, row in zip(ids, rows, strict=True))
-        if wrong:
-            raise SelfCheckError(case.id, "tokenize", wrong, 0)
-        results = run(rows, prompt), embed(case.texts, prompt)
-        for stage, found in zip(("embed_ids", "embed"), results, strict=True):
-            largest = max(largest, _compare(case, stage, found, **limits))
+def check(session: Session, path: str, device: str) -> float:
+    """Hash the file, and take every golden case through tokenizer and graph."""
+    with open(path, "rb") as file:
+        file.seek(279)  # behind the first entry, which holds the digest of all that follows
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != json.loads(session.metadata["polybake.digest"])["sha256"]:
+        raise ModelError(f"{path}: does not match its digest; copy the file again")
+    fixture, largest = json.loads(session.metadata["polybake.fixture"]), 0.0
+    max_abs = fixture["tolerances"][device]["max_abs"]
+    for case in fixture["cases"]:
+        prompt = DEFAULT_PROMPT if case["prompt"] is None else case["prompt"]
+        rows, golden = session.tokenize(case["texts"], prompt), case["embeddings"]
+        if rows != case["input_ids"]:
+            raise SelfCheckError(f"self-check: case {case['id']} has other token ids")
+        found = session.results(rows)
+        largest = max(largest, _compare(case["id"], found, golden, max_abs))
     return largest
 
 
-def _compare(
-    case: Case, stage: str, found: Vectors, max_abs: float, one_minus_cosine: float
-) -> float:
-    """Compare each row by its largest difference and by its angle."""
-    if found.shape != case.golden.shape:
-        raise SelfCheckError(case.id, stage, float("inf"), max_abs)
-    mine, golden = found.astype(np.float64), case.golden.astype(np.float64)
-    differences, norms = np.abs(mine - golden).max(axis=1), np.linalg.norm(golden, axis=1)
-    _limit(case, stage, differences, max_abs * np.maximum(1, norms))  # rounding grows with size
-    lengths = np.maximum(norms * np.linalg.norm(mine, axis=1), np.finfo(float).tiny)
-    cosines = (mine * golden).sum(axis=1) / lengths
-    # A row as short as rounding has no direction.
-    _limit(case, stage, 1 - cosines, np.where(norms > max_abs, one_minus_cosine, np.inf))
+def _compare(case: str, found: NDArray[Any], stored: dict[str, Any], max_abs: float) -> float:
+    """The largest difference of an element; no row may differ by more than its limit."""
+    data = np.frombuffer(base64.b64decode(stored["data"]), "<f4")
+    golden = data.reshape(stored["shape"]).astype(np.float64)
+    differences = np.abs(found - golden).max(axis=1)
+    limits = max_abs * np.maximum(1, np.linalg.norm(golden, axis=1))  # rounding grows with size
+    if not (differences <= limits).all():  # as NaN is
+        raise SelfCheckError(
+            f"self-check: case {case} differs by {differences.max():g}; "
+            "the model file, this client or its packages changed"
+        )
     return float(differences.max(initial=0))
-
-
-def _limit(case: Case, stage: str, differences: NDArray[Any], limits: NDArray[Any]) -> None:
-    wrong = ~(differences <= limits)  # as NaN is
-    if wrong.any():
-        raise SelfCheckError(case.id, stage, float(differences[wrong][0]), float(limits[wrong][0]))
-
-
-def _case(data: dict[str, Any]) -> Case:
-    vectors = data["embeddings"]
-    return Case(
-        id=data["id"],
-        prompt=data["prompt"],
-        texts=data["texts"],
-        rows=data["input_ids"],
-        golden=_golden(vectors, "<f4"),
-    )
-
-
-def _golden(vectors: dict[str, Any], dtype: str) -> Vectors:
-    """All elements, or those at ``places``, counted through all rows, where the others are 0."""
-    data, shape = _numbers(vectors["data"], dtype), vectors["shape"]
-    if vectors.get("places") is None:
-        return data.reshape(shape)
-    places, golden = _numbers(vectors["places"], "<i4"), np.zeros(shape, dtype)
-    if len(places) != len(data) or ((places < 0) | (places >= golden.size)).any():
-        raise ValueError("places that do not fit")
-    golden.flat[places] = data
-    return golden
-
-
-def _numbers(data: str, dtype: str) -> NDArray[Any]:
-    return np.frombuffer(base64.b64decode(data, validate=True), dtype)

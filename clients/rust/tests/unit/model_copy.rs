@@ -24,7 +24,8 @@ impl ModelCopy {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let copy = Self(env::temp_dir().join(format!("polybake-{}-{number}", process::id())));
         fs::create_dir(&copy.0).unwrap();
-        let (entries, graph) = split(&fs::read(model()).unwrap());
+        let (mut entries, graph) = split(&fs::read(model()).unwrap());
+        entries.retain(|(key, _)| !matches!(key.as_str(), "polybake.digest" | "polybake.contract"));
         let mut digests: Value = serde_json::from_slice(&entries[3].1).unwrap();
         let mut head = Vec::new();
         for (key, value) in &entries[..3] {

@@ -9,11 +9,10 @@ from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import needed_head, trained_head
 from polybake.baking.tasks.task import Found, Known, Task
-from polybake.baking.tasks.text_words import NumberRows, parts, room, word_settings, words_of
+from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.runtime.tokenization.pairs import pair_of
-from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.words import Chunk
 
 _KIND: HeadKind = "ForQuestionAnswering"
@@ -66,13 +65,9 @@ class Answer(Task):
         return {"special": [0, 0], **word_settings(source, special, finest=True)}
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
-        """Pair the question with each text that has words, or with the parts of a long text."""
-        asked, held = _with_words(texts, known) or texts, _held(known)
-        return tuple(
-            (_QUESTION, part)
-            for text in asked
-            for part in parts(text, known.chunks(text, held), held)
-        )
+        """Pair the question with each text that has words, or the beginning that a row holds."""
+        asked = _with_words(texts, known) or [_fitting(text, known) for text in texts]
+        return tuple((_QUESTION, text) for text in asked)
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:
         """Return one question for all texts; with several texts, "no answer" is allowed."""
@@ -88,56 +83,55 @@ class Answer(Task):
 
     def answer(self, found: Found) -> JsonValue:
         """Return the best answers in each text."""
-        held, rows, call = _held(found.known), iter(found.rows), found.call
         given: list[JsonValue] = []
-        for text in cast(list[str], call["contexts"]):
-            chunks = found.known.chunks(text, held)
-            cut = [(chunks[one.first : one.last], next(rows)) for one in windows(chunks, held)]
-            best = best_spans(cut, no_answer=bool(call["no_answer"]))[:_TOP]
+        for text, rows in zip(cast(list[str], found.call["contexts"]), found.rows, strict=True):
+            no_answer = bool(found.call["no_answer"])
+            best = best_spans(found.known.chunks(text), rows, no_answer=no_answer)[:_TOP]
             given.append([one._asdict() | {"text": text[one.start : one.end]} for one in best])
         return given
 
 
-def best_spans(
-    found: Sequence[tuple[Sequence[Chunk], NumberRows]], *, no_answer: bool
-) -> list[Span]:
+def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> list[Span]:
     """Return spans of whole words, best first; among equal scores the first span leads.
 
-    A span has the best score of all tokens that begin and end in its words, in any window.
+    A span has the best score of all tokens that begin and end in its words.
 
     Args:
-        found: The chunks of each window, and the graph's ``[1 + tokens, most]``: the score of no
-            answer, then the scores of the spans that begin with each token.
-        no_answer: Whether to add the span for no answer, with its least score in any window.
+        found: The chunks of the text.
+        rows: The graph's ``[1 + tokens, most]``: the score of no answer, then the scores of the
+            spans that begin with each token.
+        no_answer: Whether to add the span for no answer.
 
     Source: transformers ``QuestionAnsweringPipeline``, ``select_starts_ends`` and
     ``get_indices``.
     """
     scores: dict[tuple[int, int], float] = {}
-    for chunks, (_, *rows) in found:
-        words = {
-            token: word
-            for word in words_of(chunks, len(rows))
-            for token in range(word.first, word.last)
-        }
-        for token, first in words.items():
-            for place, score in enumerate(rows[token].tolist()):
-                last = words.get(token + place)
-                if last is not None:
-                    span = first.start, last.end
-                    scores[span] = max(score, scores.get(span, 0.0))
+    words = {
+        token: word
+        for word in words_of(found, len(rows) - 1)
+        for token in range(word.first, word.last)
+    }
+    for token, first in words.items():
+        for place, score in enumerate(rows[1 + token].tolist()):
+            last = words.get(token + place)
+            if last is not None:
+                span = first.start, last.end
+                scores[span] = max(score, scores.get(span, 0.0))
     if no_answer:
-        scores[0, 0] = min(float(rows[0, 0]) for _, rows in found)
+        scores[0, 0] = float(rows[0, 0])
     spans = (Span(score, *place) for place, score in scores.items())
     return sorted(spans, key=lambda span: (-span.score, span.start, span.end))
 
 
 def _with_words(texts: Sequence[str], known: Known) -> list[str]:
-    held = _held(known)
-    return [text for text in texts if any(chunk.words for chunk in known.chunks(text, held))]
+    cut = [_fitting(text, known) for text in texts]
+    return [text for text in cut if any(chunk.words for chunk in known.chunks(text))]
+
+
+def _fitting(text: str, known: Known) -> str:
+    return fitting(text, known.chunks, _held(known))
 
 
 def _held(known: Known) -> int:
     """Return how many tokens the question leaves for a text."""
-    held = room(known.settings)
-    return held - sum(chunk.tokens for chunk in known.chunks(_QUESTION, held))
+    return room(known.settings) - sum(chunk.tokens for chunk in known.chunks(_QUESTION))

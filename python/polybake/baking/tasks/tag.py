@@ -1,7 +1,6 @@
 """Labels for the words of texts, and spans made of them."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from pydantic import JsonValue
@@ -11,9 +10,8 @@ from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import checked_labels, needed_head, trained_head
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
 from polybake.baking.tasks.task import Found, Known, Task
-from polybake.baking.tasks.text_words import NumberRows, parts, room, word_settings, words_of
+from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
 from polybake.base.modelfile.fixture import Text
-from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.words import Chunk
 
 _KIND: HeadKind = "ForTokenClassification"
@@ -69,21 +67,20 @@ class Tag(Task):
         }
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
-        """Return each text, or its parts if it is too long."""
-        held = room(known.settings)
-        return tuple(part for text in texts for part in parts(text, known.chunks(text, held), held))
+        """Return each text, or the beginning that a row holds: clients refuse longer ones."""
+        return tuple(fitting(text, known.chunks, room(known.settings)) for text in texts)
 
-    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue]:
         """Return all texts as one call, with every aggregation."""
-        return {"texts": [*texts], "aggregations": [*AGGREGATIONS]}
+        given: list[JsonValue] = [*cast(tuple[str, ...], self.texts(texts, known))]
+        return {"texts": given, "aggregations": [*AGGREGATIONS]}
 
     def answer(self, found: Found) -> JsonValue:
         """Return the spans of each text, for each aggregation."""
         marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
-        held, rows = room(found.known.settings), iter(found.rows)
         texts = [
-            (text, [*_words(found.known.chunks(text, held), held, rows)])
-            for text in cast(list[str], found.call["texts"])
+            (text, _words(found.known.chunks(text), rows))
+            for text, rows in zip(cast(list[str], found.call["texts"]), found.rows, strict=True)
         ]
         return [
             [
@@ -95,25 +92,7 @@ class Tag(Task):
         ]
 
 
-def _words(found: Sequence[Chunk], held: int, rows: Iterator[NumberRows]) -> Iterator[WordRows]:
-    """Yield the words of a text; each window gives its inner half of what two windows share.
-
-    A word that is longer than a piece of its chunk becomes a word in each piece.
-
-    Args:
-        found: The text's chunks.
-        held: Tokens of a window.
-        rows: The graph's rows for each window; for one window if there is no chunk.
-    """
-    cut = windows(found, held)
-    if not cut:
-        next(rows)
-        return
-    middles = [found[(one.last + other.first + 1) // 2].first for one, other in pairwise(cut)]
-    done = 0
-    for window, behind in zip(cut, [*middles, found[-1].end], strict=True):
-        given = next(rows)
-        for word in words_of(found[window.first : window.last], len(given)):
-            if word.start < behind and word.end > done:
-                yield WordRows(max(word.start, done), word.end, given[word.first : word.last])
-                done = word.end
+def _words(found: Sequence[Chunk], rows: NumberRows) -> list[WordRows]:
+    """Return the words of a text, each with the graph's rows of its tokens."""
+    words = words_of(found, len(rows))
+    return [WordRows(word.start, word.end, rows[word.first : word.last]) for word in words]

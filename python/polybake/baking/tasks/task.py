@@ -22,13 +22,13 @@ class Known:
     Attributes:
         settings: The contract's settings.
         token: Returns a token's name by its id.
-        chunks: Splits a text into chunks of words, for a number of tokens per row.
+        chunks: Splits a text into chunks of words.
         room: How many tokens a text leaves for the one behind it.
     """
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     token: Callable[[int], str] = str
-    chunks: Callable[[str, int], list[Chunk]] = lambda *_: []
+    chunks: Callable[[str], list[Chunk]] = lambda _: []
     room: Callable[[str], int] = lambda _: 1
 
 
@@ -89,7 +89,7 @@ class Task(abc.ABC):
     by_token: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
-        """Return the texts of a golden case's rows, such as pairs, or parts of long texts."""
+        """Return the texts of a golden case's rows, such as pairs, or their beginnings."""
         return texts
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:  # noqa: ARG002

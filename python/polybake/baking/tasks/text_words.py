@@ -1,6 +1,6 @@
 """The words of texts, for the tasks that work on words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -13,7 +13,6 @@ from polybake.baking.tasks.task import Known
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.word_rule import Rule, word_rule
 from polybake.runtime.tokenization.words import Chunk, chunks
 
@@ -26,7 +25,7 @@ class PlacedWord(NamedTuple):
     Attributes:
         start: The place of its first character.
         end: The place after its last character.
-        first: The place of its first token in the window.
+        first: The place of its first token in the text.
         last: The place after its last token.
     """
 
@@ -37,7 +36,7 @@ class PlacedWord(NamedTuple):
 
 
 def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, JsonValue]:
-    """Return what clients must know to find words, and to cut texts that are too long.
+    """Return what clients must know to find words, and to refuse texts that are too long.
 
     Args:
         source: The model.
@@ -72,19 +71,29 @@ def room(settings: Mapping[str, JsonValue]) -> int:
     return cast(int, settings["room"])
 
 
-def parts(text: str, found: Sequence[Chunk], held: int) -> list[str]:
-    """Return the parts of a text that go through the model; the text itself if it is blank."""
-    cut = [text[found[one.first].start : found[one.last - 1].end] for one in windows(found, held)]
-    return cut or [text]
+def fitting(text: str, chunks_of: Callable[[str], Sequence[Chunk]], held: int) -> str:
+    """Return the beginning of a text that a row holds: whole chunks, or a part of the first one.
+
+    Args:
+        text: A text of any length.
+        chunks_of: Splits a text into chunks.
+        held: The most tokens of a text in a row.
+    """
+    tokens = 0
+    for chunk in chunks_of(text):
+        tokens += chunk.tokens
+        if tokens > held or chunk.tokens == held:
+            return text[: chunk.start] or fitting(text[: chunk.end // 2], chunks_of, held)
+    return text
 
 
 def words_of(found: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
-    """Yield the words of a window.
+    """Yield the words of a text's chunks.
 
     Args:
-        found: The window's chunks.
-        tokens: How many of their tokens the graph was fed: fewer if a character has more tokens
-            than a row holds.
+        found: The chunks.
+        tokens: How many tokens the graph was fed; others than the chunks have, if the tokenizer
+            does not split at gaps, which a bake refuses in the end.
     """
     before = 0
     for chunk in found:

@@ -27,12 +27,17 @@ from polybake.base.modelfile.protobuf import DamagedError, entries, entry
 from polybake.base.modelfile.weights import Weights, check_heading, check_payload
 from polybake.errors import CheckFailed, InputError
 
+DIGEST = "polybake.digest"
+CONTRACT = "polybake.contract"
 MANIFEST = "polybake.manifest"
 TOKENIZER = "polybake.tokenizer"
 FIXTURE = "polybake.fixture"
 DIGESTS = "polybake.digests"
 
 _KEYS = (MANIFEST, TOKENIZER, FIXTURE, DIGESTS)
+
+#: Bytes of the value of ``polybake.digest``: what it is of begins at one offset in all files.
+DIGEST_LENGTH = 256
 
 #: Protobuf's own limit for one message.
 LARGEST_FILE = 2**31 - 1
@@ -180,6 +185,7 @@ def write(
         InputError: The file would be larger than one ONNX file can be.
     """
     values = {
+        CONTRACT: manifest.contract.digest.encode("ascii"),
         MANIFEST: ascii_json(manifest.model_dump(mode="json")),
         TOKENIZER: ascii_json(json.loads(tokenizer)),
         FIXTURE: ascii_json(fixture.model_dump(mode="json")),
@@ -188,10 +194,14 @@ def write(
         tail=digest,
         tail_length=tail.stat().st_size,
         weights=weights,
-        **{key.removeprefix("polybake."): sha256(value) for key, value in values.items()},
+        **{
+            key.removeprefix("polybake."): sha256(values[key])
+            for key in (MANIFEST, TOKENIZER, FIXTURE)
+        },
     )
     values[DIGESTS] = ascii_json(digests.model_dump(exclude_none=True))
-    head = b"".join(entry(key, value) for key, value in values.items())
+    digest_entry = _digest_entry(values, tail)
+    head = b"".join([digest_entry, *(entry(key, value) for key, value in values.items())])
     check_size(len(head) + tail.stat().st_size, path)
     with ExitStack() as both:
         if weights is not None:
@@ -202,6 +212,26 @@ def write(
         if weights is not None:
             with replacing(path.with_name(weights.file)) as beside:
                 _copy(tail.with_name(weights.file), beside)
+
+
+def _digest_entry(values: dict[str, bytes], tail: Path) -> bytes:
+    """Return the first entry: SHA-256 of all that follows it, and where the other values lie.
+
+    The value has one length in all files, so that what it is of begins at one offset.
+    """
+    place = len(entry(DIGEST, bytes(DIGEST_LENGTH)))
+    digest, places = hashlib.sha256(), {}
+    for key, value in values.items():
+        whole = entry(key, value)
+        digest.update(whole)
+        if key != DIGESTS:
+            places[key.removeprefix("polybake.")] = [place + len(whole) - len(value), len(value)]
+        place += len(whole)
+    with tail.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    found = ascii_json({"sha256": digest.hexdigest(), **places})
+    return entry(DIGEST, found.ljust(DIGEST_LENGTH))
 
 
 def _copy(source: Path, out: BinaryIO) -> None:
@@ -229,9 +259,9 @@ def sha256(data: bytes) -> str:
 
 
 def is_baked(path: Path) -> bool:
-    """Whether a file begins as a model file does: with the manifest's entry."""
+    """Whether a file begins as a model file does: with the digest's entry."""
     with _opened(path) as file:
-        return MANIFEST.encode("ascii") in file.read(64)
+        return DIGEST.encode("ascii") in file.read(64)
 
 
 @contextmanager

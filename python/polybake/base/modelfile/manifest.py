@@ -178,6 +178,11 @@ class Contract(GrownRecord):
         """All outputs that clients read."""
         return (self.output, *self.further_outputs)
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of its canonical form, by which a client knows it."""
+        return hashlib.sha256(self.canonical().encode("ascii")).hexdigest()
+
     def canonical(self) -> str:
         """The contract as JSON with sorted keys and no white space, ASCII only."""
         return json.dumps(

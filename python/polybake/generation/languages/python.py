@@ -18,9 +18,13 @@ def python_string(text: str) -> str:
 _LINE = 100
 
 
+#: Columns of the longest beginning of a line that assigns a value: ``DEFAULT_PROMPT: …] = ``.
+_ASSIGNED = 48
+
+
 def python_literal(value: JsonValue, level: int) -> str:
     """Write a value as ruff formats it: in one line where it fits, else with a line per part."""
-    return _literal(value, level, before=0)
+    return _literal(value, level, before=0 if level else _ASSIGNED)
 
 
 def _literal(value: JsonValue, level: int, before: int) -> str:

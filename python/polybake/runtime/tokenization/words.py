@@ -14,9 +14,6 @@ from polybake.runtime.tokenization.word_rule import Rule
 _CHUNK = re.compile(r"[ \t\n\r]*[^ \t\n\r]+(?:[ \t\n\r]+\Z)?")
 _GAP = " \t\n\r"
 
-#: The most characters of its neighbours that a piece of a chunk has on each side.
-CONTEXT = 64
-
 #: Unicode's White_Space: no word ends in it.
 _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -41,26 +38,19 @@ class Word(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """The text between the ends of two gaps, or a piece of it if it is too long.
+    """The text between the ends of two gaps.
 
     Attributes:
         start: The place of its first character in the text; it may begin with a gap.
         end: The place after its last character.
         tokens: How many tokens it has; tokens of a gap belong to no word.
         words: Its words, mostly one.
-        inner: For a piece, its first character that is not context from the piece before.
     """
 
     start: int
     end: int
     tokens: int
     words: tuple[Word, ...]
-    inner: int | None = None
-
-    @property
-    def first(self) -> int:
-        """The place of its first character that is not context."""
-        return self.start if self.inner is None else self.inner
 
 
 def stretches(text: str) -> list[str]:
@@ -68,45 +58,19 @@ def stretches(text: str) -> list[str]:
     return [match.group() for match in _matches(text)]
 
 
-def chunks(tokenizer: BakedTokenizer, text: str, room: int, rule: Rule) -> list[Chunk]:
+def chunks(tokenizer: BakedTokenizer, text: str, rule: Rule) -> list[Chunk]:
     """Return the chunks of a text, in order; none if the text is blank.
 
     Args:
         tokenizer: A model's tokenizer.
         text: A text of any length.
-        room: The most tokens of texts in a row; a chunk with as many is cut into smaller pieces.
         rule: Where words end.
     """
     spans = [match.span() for match in _matches(text)]
     encodings = tokenizer.bare([text[start:end] for start, end in spans])
     return [
-        chunk
-        for span, encoding in zip(spans, encodings, strict=True)
-        for chunk in _fitting(tokenizer, text, _chunk(text, *span, encoding, rule), room, rule)
+        _chunk(text, *span, encoding, rule) for span, encoding in zip(spans, encodings, strict=True)
     ]
-
-
-def _fitting(
-    tokenizer: BakedTokenizer, text: str, chunk: Chunk, room: int, rule: Rule
-) -> Iterator[Chunk]:
-    """Yield a chunk, or its repeated halves, each with some characters around it as context.
-
-    If words end only at gaps, a piece is a word, so it has no context.
-    """
-    if chunk.tokens < room:
-        yield chunk
-        return
-    shared = 0 if rule == "gaps" else min(CONTEXT, room // 8)
-    halves = [(chunk.start, chunk.end)]
-    while halves:
-        first, last = halves.pop()
-        start, end = max(chunk.start, first - shared), min(chunk.end, last + shared)
-        (encoding,) = tokenizer.bare([text[start:end]])
-        if len(encoding.ids) < room or last - first == 1:
-            yield _chunk(text, start, end, encoding, rule)._replace(inner=first)
-        else:
-            middle = (first + last) // 2
-            halves += [(middle, last), (first, middle)]
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from polybake.base.files.documents import Change, document_changes
 from polybake.base.modelfile.container import FileHead, check_tail, read_head
 from polybake.base.modelfile.manifest import Contract
 from polybake.errors import InputError
-from polybake.study.diff.documents import Change, document_changes
 
 #: The parts that decide a vector; the fingerprint is made of them.
 DECIDING = ("contract", "tokenizer", "graph")

@@ -163,7 +163,15 @@ class Errored(AnswerMessage):
     """The client tried and failed."""
 
     errored: Literal[True]
-    kind: Literal["invalid_text", "unknown_prompt", "wrong_model", "device", "internal"]
+    kind: Literal[
+        "invalid_text",
+        "unknown_prompt",
+        "long_text",
+        "argument",
+        "wrong_model",
+        "device",
+        "internal",
+    ]
     message: str
     index: int | None = None
 

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
+from .contract import SETTINGS
+from .model import Model
+from .pairs import Pair
+from .ranking import best
+from .session import Vectors
 
-from .contract import CONTRACT, Vectors
-from .pair_model import PairModel
-from .tokens import Pair
-from .top import checked_top
-
-_LABELS: list[str] = CONTRACT["settings"]["labels"]
+_LABELS: list[str] = SETTINGS["labels"]
 
 
 class Label(NamedTuple):
@@ -20,34 +19,23 @@ class Label(NamedTuple):
     score: float
 
 
-class PairClassifier(PairModel):
+class PairClassifier(Model):
     """A model file that gives each pair of texts a score for each of its labels."""
 
-    _noun = "classifier"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What a pair may be, in the order of ``score_pairs``."""
-        return tuple(_LABELS)
+    #: What a pair may be, in the order of ``scores``.
+    labels = tuple(_LABELS)
 
     def classify(self, pairs: Iterable[Pair], *, top: int | None = None) -> list[list[Label]]:
-        """Find the labels of pairs, best first.
-
-        Args:
-            pairs: a list, or whatever gives pairs of texts one after another.
-            top: how many labels of each pair; all of them where it is not given.
-
-        Returns:
-            The labels of each pair, in the order of ``pairs``.
+        """Find the labels of pairs, of each the best first, at most ``top``.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
-        most = checked_top(top, len(_LABELS))
-        return [_best(row, most) for row in self.score_pairs(pairs)]
+        return [
+            [Label(_LABELS[place], float(row[place])) for place in best(row, top)]
+            for row in self.scores(pairs)
+        ]
 
-
-def _best(scores: Vectors, most: int) -> list[Label]:
-    """The labels with the highest scores; of equal ones the first."""
-    places = np.argsort(-scores, kind="stable")[:most]
-    return [Label(_LABELS[place], float(scores[place])) for place in places]
+    def scores(self, pairs: Iterable[Pair]) -> Vectors:
+        """The score of each label: ``[pairs, labels]``, in the order of ``labels``."""
+        return self._results(pairs)

@@ -3,17 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
-from .arguments import Rows
-from .contract import CONTRACT, Vectors
+from .contract import SETTINGS
 from .model import Model
-from .top import checked_top
+from .ranking import best
+from .session import Vectors
 
-_LABELS: list[str] = CONTRACT["settings"]["labels"]
-
-#: ``[texts, labels]``.
-Scores = Vectors
+_LABELS: list[str] = SETTINGS["labels"]
 
 
 class Label(NamedTuple):
@@ -26,47 +21,20 @@ class Label(NamedTuple):
 class Classifier(Model):
     """A model file that gives each text a score for each of its labels."""
 
-    _noun = "classifier"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What a text may be, in the order of ``scores``."""
-        return tuple(_LABELS)
+    #: What a text may be, in the order of ``scores``.
+    labels = tuple(_LABELS)
 
     def classify(self, texts: Iterable[str], *, top: int | None = None) -> list[list[Label]]:
-        """Find the labels of texts, best first.
-
-        Args:
-            texts: a list, or whatever gives texts one after another.
-            top: how many labels of each text; all of them where it is not given.
-
-        Returns:
-            The labels of each text, in the order of ``texts``.
+        """Find the labels of texts, of each the best first, at most ``top``.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
-        most = checked_top(top, len(_LABELS))
-        return [_best(row, most) for row in self.scores(texts)]
+        return [
+            [Label(_LABELS[place], float(row[place])) for place in best(row, top)]
+            for row in self.scores(texts)
+        ]
 
-    def scores(self, texts: Iterable[str]) -> Scores:
+    def scores(self, texts: Iterable[str]) -> Vectors:
         """The score of each label: ``[texts, labels]``, in the order of ``labels``."""
-        return self._vectors(texts, None)
-
-    def tokenize(self, texts: Iterable[str]) -> list[list[int]]:
-        """Token ids of each text, truncated, not padded."""
-        return self._tokenize(texts, None)
-
-    def score_ids(self, rows: Rows) -> Scores:
-        """Run rows of token ids as one batch, padded to the longest: ``[rows, labels]``.
-
-        Raises:
-            InvalidIdsError: the model does not have such ids, or so many in a row.
-        """
-        return self._run(rows, None)
-
-
-def _best(scores: Scores, most: int) -> list[Label]:
-    """The labels with the highest scores; of equal ones the first."""
-    places = np.argsort(-scores, kind="stable")[:most]
-    return [Label(_LABELS[place], float(scores[place])) for place in places]
+        return self._results(texts)

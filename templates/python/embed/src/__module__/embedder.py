@@ -1,69 +1,53 @@
 """Turn texts into embeddings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from .arguments import Rows, checked_prompt, checked_text
-from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, Vectors
-from .model import Model
+import numpy as np
 
-#: ``[texts, dimension]``.
-Embeddings = Vectors
+from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE
+from .model import Model, checked_prompt, checked_text, checked_texts
+from .session import Vectors
 
 
 class Embedder(Model):
     """A model file that gives embeddings."""
 
-    _noun = "embedder"
+    #: Elements of one embedding.
+    dimension = DIMENSION
+    #: Prompt texts by name.
+    prompts: Mapping[str, str] = MappingProxyType(PROMPTS)
 
-    @property
-    def dimension(self) -> int:
-        """Elements of one embedding."""
-        return DIMENSION
-
-    @property
-    def prompts(self) -> Mapping[str, str]:
-        """Prompt texts by name."""
-        return MappingProxyType(PROMPTS)
-
-    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> Embeddings:
-        """Embed texts with a prompt, or with the model's default one.
-
-        Args:
-            texts: a list, or whatever gives texts one after another.
-            prompt: a name in ``prompts``.
-
-        Returns:
-            ``[texts, dimension]``, in the order of ``texts``.
+    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> Vectors:
+        """Embed texts, with a prompt or the model's default one, in order: ``[texts, dimension]``.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._vectors(texts, checked_prompt(prompt))
+        return self._results(texts, checked_prompt(prompt))
 
-    def embed_query(self, text: str) -> Embeddings:
+    def embed_query(self, text: str) -> Vectors:
         """Embed one search query, with the model's query prompt: ``[dimension]``."""
-        vector: Embeddings = self._vectors([checked_text(text)], QUERY_PROMPT)[0]
+        vector: Vectors = self._results([checked_text(text)], QUERY_PROMPT)[0]
         return vector
 
-    def embed_queries(self, texts: Iterable[str]) -> Embeddings:
+    def embed_queries(self, texts: Iterable[str]) -> Vectors:
         """Embed search queries, with the model's query prompt: ``[texts, dimension]``."""
-        return self._vectors(texts, QUERY_PROMPT)
+        return self._results(texts, QUERY_PROMPT)
 
-    def embed_documents(self, texts: Iterable[str]) -> Embeddings:
+    def embed_documents(self, texts: Iterable[str]) -> Vectors:
         """Embed documents, with the model's document prompt: ``[texts, dimension]``."""
-        return self._vectors(texts, DOCUMENT_PROMPT)
+        return self._results(texts, DOCUMENT_PROMPT)
 
     def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, checked_prompt(prompt))
+        return self._opened().tokenize(checked_texts(texts), checked_prompt(prompt))
 
-    def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> Embeddings:
-        """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``.
-
-        Raises:
-            InvalidIdsError: the model does not have such ids, or so many in a row.
-            UnknownPromptError: the model has no such prompt.
-        """
-        return self._run(rows, checked_prompt(prompt))
+    def embed_ids(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``."""
+        # onnxruntime takes a negative id for one counted from the table's end.
+        if any(not 0 <= token < VOCAB_SIZE for row in rows for token in row):
+            raise ValueError(f"a token id is not from 0 to {VOCAB_SIZE - 1}")
+        session = self._opened()
+        return session.run(rows) if len(rows) else np.empty((0, DIMENSION), np.float32)

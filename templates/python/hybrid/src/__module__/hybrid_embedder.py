@@ -1,71 +1,73 @@
 """Turn texts into dense, sparse and multi-vector embeddings at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .arguments import Rows, checked_rows
-from .contract import CONTRACT, DIMENSION, Vectors
-from .hybrid_embedding import HybridEmbedding, SparseVector, embedding
-from .model import Model, windows
+from .contract import DIMENSION
+from .model import WINDOW, Model, checked_texts
+from .session import Vectors
+
+
+class SparseVector(NamedTuple):
+    """The tokens that a text is about, and how much; every other element of its vector is 0."""
+
+    #: Token ids, ascending.
+    indices: NDArray[np.uint32]
+    #: Their weights, as many.
+    values: NDArray[np.float32]
+
+
+class HybridEmbedding(NamedTuple):
+    """A text's dense vector, its sparse vector, and the vectors of its tokens."""
+
+    #: ``[dimension]``.
+    dense: Vectors
+    #: Of each token id the largest weight.
+    sparse: SparseVector
+    #: A row for each token but the first: ``[rows, token_dimension]``.
+    multi_vector: Vectors
 
 
 class HybridEmbedder(Model):
     """A model file that gives a text a dense vector, a sparse one, and one for each token."""
 
-    _noun = "embedder"
-
-    @property
-    def dimension(self) -> int:
-        """Elements of a dense vector."""
-        return DIMENSION
-
-    @property
-    def token_dimension(self) -> int:
-        """Elements of a token's vector."""
-        return int(CONTRACT["further_outputs"][1]["dimension"])
+    #: Elements of a dense vector.
+    dimension = DIMENSION
 
     def embed(self, texts: Iterable[str]) -> list[HybridEmbedding]:
-        """Embed texts in all three ways, in one pass.
-
-        Args:
-            texts: a list, or whatever gives texts one after another.
-
-        Returns:
-            The embedding of each text, in the order of ``texts``.
+        """Embed texts in all three ways, in one pass, in their order.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
-        return list(self._each(texts))
+        given, session = checked_texts(texts), self._opened()
+        found: list[HybridEmbedding] = []
+        for start in range(0, len(given), WINDOW):
+            rows = session.tokenize(given[start : start + WINDOW])
+            for ids, (dense, weights, vectors) in zip(rows, session.results(rows), strict=True):
+                found.append(HybridEmbedding(dense, _sparse(ids[1:], weights[:, 0]), vectors))
+        return found
 
     def dense(self, texts: Iterable[str]) -> Vectors:
         """The dense vectors alone: ``[texts, dimension]``."""
-        none = np.empty((0, DIMENSION), np.float32)
-        return np.vstack([none, *(one.dense for one in self._each(texts))])
+        return np.array([one.dense for one in self.embed(texts)], np.float32).reshape(-1, DIMENSION)
 
     def sparse(self, texts: Iterable[str]) -> list[SparseVector]:
         """The sparse vectors alone."""
-        return [one.sparse for one in self._each(texts)]
+        return [one.sparse for one in self.embed(texts)]
 
     def multi_vector(self, texts: Iterable[str]) -> list[Vectors]:
         """The vectors of tokens alone: ``[rows, token_dimension]`` of each text."""
-        return [one.multi_vector for one in self._each(texts)]
+        return [one.multi_vector for one in self.embed(texts)]
 
-    def tokenize(self, texts: Iterable[str]) -> list[list[int]]:
-        """Token ids of each text, truncated, not padded."""
-        return self._tokenize(texts, None)
 
-    def embed_ids(self, rows: Rows) -> list[HybridEmbedding]:
-        """Run rows of token ids as one batch, padded to the longest: of each what ``embed`` gives.
-
-        Raises:
-            InvalidIdsError: the model does not have such ids, or so many in a row.
-        """
-        return list(map(embedding, checked_rows(rows), self._run(rows, None)))
-
-    def _each(self, texts: Iterable[str]) -> Iterator[HybridEmbedding]:
-        checked, session = self._checked(texts), self._session()
-        for window in windows(checked):
-            rows = session.tokenize(window, None)
-            yield from map(embedding, rows, session.vectors(rows, None))
+def _sparse(ids: Sequence[int], weights: Vectors) -> SparseVector:
+    """The largest weight of each token id, without those that are 0."""
+    indices, places = np.unique(np.asarray(ids, np.uint32), return_inverse=True)
+    values = np.zeros(len(indices), np.float32)
+    np.maximum.at(values, places, weights)
+    kept = values > 0
+    return SparseVector(indices[kept], values[kept])

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from .arguments import Rows, checked_prompt, checked_text
+import numpy as np
+
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
-from .model import Model
-from .token_embeddings import TokenEmbeddings, checked_embeddings
+from .model import Model, checked_prompt, checked_text
+from .session import Vectors
 
 
 class MultiVectorEmbedder(Model):
@@ -15,51 +16,35 @@ class MultiVectorEmbedder(Model):
     Queries and documents are embedded differently; without a prompt a text is a document.
     """
 
-    _noun = "embedder"
+    #: Elements of one row of a text.
+    dimension = DIMENSION
+    #: Prompt texts by name.
+    prompts: Mapping[str, str] = MappingProxyType(PROMPTS)
 
-    @property
-    def dimension(self) -> int:
-        """Elements of one row of a text."""
-        return DIMENSION
-
-    @property
-    def prompts(self) -> Mapping[str, str]:
-        """Prompt texts by name."""
-        return MappingProxyType(PROMPTS)
-
-    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> list[TokenEmbeddings]:
-        """Embed texts with a prompt, or with the model's default one.
-
-        Args:
-            texts: a list, or whatever gives texts one after another.
-            prompt: a name in ``prompts``.
-
-        Returns:
-            The rows of each text, float32 ``[rows, dimension]``, in the order of ``texts``.
+    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> list[Vectors]:
+        """Embed texts, with a prompt or the model's default one: of each ``[rows, dimension]``.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return list(self._vectors(texts, checked_prompt(prompt)))
+        return self._results(texts, checked_prompt(prompt))
 
-    def embed_query(self, text: str) -> TokenEmbeddings:
+    def embed_query(self, text: str) -> Vectors:
         """Embed one search query, with the model's query prompt: ``[rows, dimension]``."""
-        rows: TokenEmbeddings = self._vectors([checked_text(text)], QUERY_PROMPT)[0]
-        return rows
+        return self._results([checked_text(text)], QUERY_PROMPT)[0]
 
-    def embed_queries(self, texts: Iterable[str]) -> list[TokenEmbeddings]:
+    def embed_queries(self, texts: Iterable[str]) -> list[Vectors]:
         """Embed search queries, with the model's query prompt."""
-        return list(self._vectors(texts, QUERY_PROMPT))
+        return self._results(texts, QUERY_PROMPT)
 
-    def embed_documents(self, texts: Iterable[str]) -> list[TokenEmbeddings]:
+    def embed_documents(self, texts: Iterable[str]) -> list[Vectors]:
         """Embed documents, with the model's document prompt."""
-        return list(self._vectors(texts, DOCUMENT_PROMPT))
+        return self._results(texts, DOCUMENT_PROMPT)
 
     @staticmethod
     def max_sim(
-        query: TokenEmbeddings | Sequence[Sequence[float]],
-        document: TokenEmbeddings | Sequence[Sequence[float]],
+        query: Vectors | Sequence[Sequence[float]], document: Vectors | Sequence[Sequence[float]]
     ) -> float:
         """The relevance of a document to a query: the larger, the more.
 
@@ -70,23 +55,7 @@ class MultiVectorEmbedder(Model):
         Returns:
             The sum over the query's rows of the largest dot product with a row of the document;
             0 where that has no rows.
-
-        Raises:
-            TypeError, ValueError: no such rows, or of another dimension.
         """
-        asked = checked_embeddings("query", query)
-        found = checked_embeddings("document", document)
+        asked = np.asarray(query, np.float64).reshape(-1, DIMENSION)
+        found = np.asarray(document, np.float64).reshape(-1, DIMENSION)
         return float((asked @ found.T).max(axis=1).sum()) if len(found) else 0.0
-
-    def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
-        """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, checked_prompt(prompt))
-
-    def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> list[TokenEmbeddings]:
-        """Run rows of token ids as one batch, padded to the longest: of each what ``embed`` gives.
-
-        Raises:
-            InvalidIdsError: the model does not have such ids, or so many in a row.
-            UnknownPromptError: the model has no such prompt.
-        """
-        return list(self._run(rows, checked_prompt(prompt)))

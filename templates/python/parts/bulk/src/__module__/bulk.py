@@ -1,12 +1,12 @@
 """Streams of texts, of whatever length."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from .arguments import checked_each
+from .model import checked_text
 
 Result = TypeVar("Result")
 
@@ -30,16 +30,8 @@ def each(
         InvalidTextError: a text is not valid Unicode; ``index`` counts from the stream's beginning.
             It comes in place of its window's results, as does whatever ``texts`` raises.
     """
-    if window < 1:
-        raise ValueError(f"window is {window}; expected 1 or more")
-    checked = checked_each(texts)
-    return _each(call, checked, window)
-
-
-def _each(
-    call: Callable[[list[str]], Iterable[Result]], texts: Iterator[str], window: int
-) -> Generator[Result, None, None]:
-    while cut := list(islice(texts, window)):
+    checked = (checked_text(text, f"texts[{i}]", i) for i, text in enumerate(texts))
+    while cut := list(islice(checked, window)):
         for result in call(cut):
             # Whoever keeps a view of a window's vectors keeps them all.
             yield result.copy() if isinstance(result, np.ndarray) else result

@@ -3,8 +3,8 @@
 import re
 
 from .errors import DeviceError
-from .graph import PROVIDERS
 from .model import Model
+from .session import PROVIDERS
 
 #: Operators that do most of the work, also those that onnxruntime makes of several.
 _PRODUCTS = re.compile("MatMul|Gemm|Attention")
@@ -18,7 +18,7 @@ def check_products(model: Model) -> None:
     Raises:
         DeviceError: the GPU does not run every product.
     """
-    parts = model._session().graph.get_provider_graph_assignment_info()
+    parts = model._opened().graph.get_provider_graph_assignment_info()
     nodes = [(node.op_type, part.ep_name) for part in parts for node in part.get_nodes()]
     elsewhere = [node for node in nodes if node[1] != PROVIDERS["cuda"]]
     stray = [node for node in elsewhere if _PRODUCTS.search(node[0])]
