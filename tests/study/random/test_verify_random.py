@@ -104,7 +104,7 @@ ENDS_AT_A_JOINER = ("prefix + t for", 'prefix + t.split("\\u200d")[0] for')
 #: A fault: the process ends at a joiner.
 DIES_AT_A_JOINER = (
     "prefix = ",
-    'if any("\\u200d" in text for text in texts):\n            raise SystemExit(7)\n        prefix = ',
+    'if "\\u200d" in "".join(texts):\n            raise SystemExit(7)\n        prefix = ',
 )
 
 
