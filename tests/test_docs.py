@@ -274,10 +274,18 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
 }
 
 
+def marks(place: str, code: str) -> list[pytest.MarkDecorator]:
+    """A client's packages are installed at every change by the README's block alone."""
+    installs = "prepare=True" in code and not place.startswith("README")
+    return [pytest.mark.weekly] if installs else []
+
+
 @pytest.mark.parametrize(
     ("language", "code"),
-    [(language, code) for _, language, code in blocks()],
-    ids=[place for place, _, _ in blocks()],
+    [
+        pytest.param(language, code, id=place, marks=marks(place, code))
+        for place, language, code in blocks()
+    ],
 )
 def test_a_code_block_works(language: str, code: str, project: Path) -> None:
     """Each block works; one in a language that nothing here can run fails, too."""

@@ -22,6 +22,7 @@ IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
 RUN = (sys.executable, "-c", "import polybake.cli.main; polybake.cli.main.main()")
 
 
+@pytest.mark.weekly
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
     """Baking, checking, embedding and measuring write nothing there, and look up no name."""
     write_bert(tmp_path / "bert")

@@ -58,7 +58,7 @@ def answered(model: Client, asked: dict[str, Any]) -> Any:
     if command == "tokenize":
         return session.tokenize(asked["texts"], checked_prompt(asked["prompt"]))
     if command == "embed_ids":
-        return together(session.run(asked["input_ids"]))
+        return together(model.embed_ids(asked["input_ids"]))
     if command == "embed":
         return together(model.embed(asked["texts"], prompt=asked["prompt"]))
     if command == "stream":

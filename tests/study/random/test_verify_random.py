@@ -159,6 +159,7 @@ def test_a_run_says_how_to_repeat_it_and_leaves_nothing(every_feed: Path, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["clients"]
 
 
+@pytest.mark.weekly
 def test_a_client_that_dies_is_asked_on(
     every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,7 +103,11 @@ def test_whole_group_is_killed(tmp_path: Path) -> None:
             "import sys; sys.exit('Error: no module x\\n at a\\n at b\\n at c\\n\\nNode 20')",
             "ended with exit code 1; standard error: Error: no module x",
         ),
-        ("import os, time; os.close(1); time.sleep(600)", "closed its standard output"),
+        pytest.param(  # which is waited for
+            "import os, time; os.close(1); time.sleep(600)",
+            "closed its standard output",
+            marks=pytest.mark.weekly,
+        ),
     ],
 )
 def test_a_crash_says_why(tmp_path: Path, script: str, says: str) -> None:

@@ -137,7 +137,7 @@ def test_token_ids_are_judged_where_they_can_be(
     assert says in found[0].message
 
 
-@pytest.mark.parametrize("fault", ["hang", "drip"])
+@pytest.mark.parametrize("fault", ["hang", pytest.param("drip", marks=pytest.mark.weekly)])
 def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
     """Silent and dripping services time out, and after six times no more is asked."""
     begin = time.monotonic()

@@ -49,5 +49,7 @@ class Embedder(Model):
         # onnxruntime takes a negative id for one counted from the table's end.
         if any(not 0 <= token < VOCAB_SIZE for row in rows for token in row):
             raise ValueError(f"a token id is not from 0 to {VOCAB_SIZE - 1}")
+        if any(len(row) > self.max_length for row in rows):
+            raise ValueError(f"a row has more than {self.max_length} token ids")
         session = self._opened()
         return session.run(rows) if len(rows) else np.empty((0, DIMENSION), np.float32)
