@@ -59,6 +59,16 @@ class BakedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self.embedder_.embed_documents(X)
         return self.embedder_.embed(X)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the open model, of which each process has its own."""
+        return {key: value for key, value in super().__getstate__().items() if key != "embedder_"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Open the file again."""
+        super().__setstate__(state)
+        if "fingerprint_" in state:
+            self.embedder_ = Embedder(self.path)
+
     @property
     def _n_features_out(self) -> int:
         """How many columns ``get_feature_names_out`` names."""

@@ -113,11 +113,11 @@ def test_wrong_input_is_told(model: Path) -> None:
     with pytest.raises(NotFittedError):
         BakedTransformer(str(model)).transform(DOCUMENTS)
     transformer = BakedTransformer(str(model)).fit(DOCUMENTS)
-    with pytest.raises(TypeError, match=r"texts\[1\] is float; expected a string"):
+    with pytest.raises(TypeError, match=r"texts\[1\] is a float; expected a text"):
         transformer.transform(["a", float("nan")])
-    with pytest.raises(TypeError, match=r"texts\[0\] is ndarray; expected a string"):
+    with pytest.raises(TypeError, match=r"texts\[0\] is a ndarray; expected a text"):
         transformer.transform(np.array([["a"], ["b"]]))
-    with pytest.raises(TypeError, match="expected a list of texts, got a string"):
+    with pytest.raises(TypeError, match="texts is a str; expected a list of texts"):
         transformer.transform("a text")
 
 
