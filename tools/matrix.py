@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -55,13 +56,17 @@ def prepared(language: str, package: str, folder: Path) -> Path | None:
 def judged(model: str, clients: Path, language: str) -> tuple[dict[str, Any], str]:
     """What the client says of its versions, and its verdict on a model."""
     command = [sys.executable, "-m", "polybake.cli.main", "verify", model, "--json"]
-    options = ["--clients", str(clients), "--language", language]
-    done = subprocess.run([*command, *options], stdout=subprocess.PIPE)  # noqa: S603 - our own
+    command += ["--clients", str(clients), "--language", language]
+    # The folder holds no other language, so no other can be required.
+    only = os.environ | {"POLYBAKE_REQUIRE": language}
+    done = subprocess.run(command, stdout=subprocess.PIPE, env=only)  # noqa: S603 - our own
     report = json.loads(done.stdout)
     statuses = {one["status"] for one in report["verdicts"]} - {"pass", "skip-capability"}
     differences = [one["difference"] for one in report["verdicts"] if one["difference"] is not None]
-    word = f"FAIL {min(statuses)}" if report["exit_code"] else f"PASS {max(differences):.1e}"
-    return report["runs"][0]["versions"] or {}, word
+    versions = report["runs"][0]["versions"] or {}
+    if report["exit_code"]:
+        return versions, " ".join(["FAIL", *sorted(statuses)])
+    return versions, f"PASS {max(differences):.1e}"
 
 
 def show(line: str) -> None:
