@@ -176,7 +176,7 @@ def write(
     Args:
         path: The model file.
         tail: A file that holds the tail.
-        digest: The result of ``tail_digest(tail)``, so that a large tail is hashed once.
+        digest: The result of ``tail_digest(tail)``, which the fingerprint is made of as well.
         manifest, tokenizer, fixture: The content of the head.
         weights: The file of weights beside the tail, which goes beside ``path`` before that is
             there; None where the tail holds them.
