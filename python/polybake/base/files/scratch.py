@@ -1,26 +1,38 @@
 """Temporary folders that no run leaves behind, however it ends."""
 
 import atexit
+import os
 import shutil
 import tempfile
+import weakref
+from secrets import token_hex
 
 _FOLDERS: set[str] = set()
 
 
-class Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary folder; if a signal interrupts its removal, it is removed at process end."""
+class Scratch:
+    """A temporary folder; what a signal keeps from its removal is removed at process end."""
 
     def __init__(self) -> None:
-        super().__init__(prefix="polybake-")
+        #: The folder's path; known before it is there, as a signal may end the process just then.
+        self.name = os.path.join(tempfile.gettempdir(), f"polybake-{token_hex(8)}")
         _FOLDERS.add(self.name)
+        self._removal = weakref.finalize(self, _remove, self.name)
+        os.mkdir(self.name, 0o700)
 
-    def cleanup(self) -> None:
-        """Remove the folder."""
-        super().cleanup()
-        _FOLDERS.discard(self.name)
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *_: object) -> None:
+        self._removal()
+
+
+def _remove(name: str) -> None:
+    shutil.rmtree(name, ignore_errors=True)
+    _FOLDERS.discard(name)
 
 
 @atexit.register
 def _remove_left() -> None:
-    for name in _FOLDERS:
-        shutil.rmtree(name, ignore_errors=True)
+    for name in list(_FOLDERS):
+        _remove(name)
