@@ -13,6 +13,11 @@ import sys
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
+CAPABILITIES = ("tokenize", "embed_ids", "embed", "stream", "self_check", "arguments")
+
+#: Of the model's contract.
+VOCAB_SIZE, MAX_LENGTH = 1000, 16
+
 Vectors = list[list[float]]
 
 #: What struct calls a number of each dtype.
@@ -30,6 +35,7 @@ class Reference:
         self.vector: dict[tuple, list[float]] = {}
         for case in answers["fixture"]["cases"]:
             self.dtype = case["embeddings"]["dtype"]
+            self.dimension = case["embeddings"]["shape"][1]
             rows = decode(case["embeddings"])
             for text, ids, row in zip(case["texts"], case["input_ids"], rows, strict=True):
                 self.ids[case["prompt"], text] = ids
@@ -57,7 +63,7 @@ class Reference:
 
     def answer(self, request: dict) -> dict:
         """The answer to one request, without its seq."""
-        return {"results": getattr(self, request["cmd"])(request)}
+        return refused(request) or {"results": getattr(self, request["cmd"])(request)}
 
     def start(self, request: dict) -> dict:
         """The answer to start: who answers."""
@@ -72,7 +78,7 @@ class Reference:
             "name": self.name,
             "fingerprint": self.fingerprint,
             "provider": self.provider(request["device"]),
-            "capabilities": ["tokenize", "embed_ids", "embed", "stream", "self_check"],
+            "capabilities": [*CAPABILITIES],
         }
 
     def provider(self, device: str) -> dict:
@@ -106,7 +112,11 @@ class Reference:
         flat = [element for row in vectors for element in row]
         packed = struct.pack(f"<{len(flat)}{FORMATS[self.dtype]}", *flat)
         data = base64.b64encode(packed).decode("ascii")
-        return {"dtype": self.dtype, "shape": [len(vectors), len(vectors[0])], "data": data}
+        return {
+            "dtype": self.dtype,
+            "shape": [len(vectors), len(vectors[0]) if vectors else self.dimension],
+            "data": data,
+        }
 
     def self_check(self, request: dict) -> float:  # noqa: ARG002 - a stage's signature
         """The answer to self_check: no difference."""
@@ -114,6 +124,21 @@ class Reference:
 
     def stop(self, request: dict) -> None:
         """The answer to stop, which is empty."""
+
+
+def refused(request: dict) -> dict | None:
+    """The error of wrong arguments, if they are wrong."""
+    texts, rows = request.get("texts", []), request.get("input_ids", [])
+    if request.get("prompt") not in (None, "query"):
+        return {"errored": True, "kind": "unknown_prompt", "message": "no such prompt"}
+    known = all(0 <= token < VOCAB_SIZE for row in rows for token in row)
+    listed = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    if not (known and listed and all(len(row) <= MAX_LENGTH for row in rows)):
+        return {"errored": True, "kind": "argument", "message": "expected texts, or rows of ids"}
+    for place, text in enumerate(texts):
+        if "\ud800" in text:
+            return {"errored": True, "kind": "invalid_text", "message": "repair it", "index": place}
+    return None
 
 
 def decode(vectors: dict) -> Vectors:

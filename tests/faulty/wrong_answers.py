@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from faulty.reference import Reference
@@ -107,6 +108,28 @@ class NoDevice(Reference):
         return {"errored": True, "kind": "device", "message": "no CUDA here; install a driver"}
 
 
+class TakesAnyPrompt(Reference):
+    """A prompt that the model does not have is taken for none."""
+
+    def answer(self, request):
+        known = request.get("prompt") != "no such prompt"
+        return super().answer(request if known else request | {"prompt": None})
+
+
+class LosesTheIndex(Reference):
+    """The error of a text that is not valid Unicode does not say which one."""
+
+    def reply(self, request, answer):
+        super().reply(request, {key: answer[key] for key in answer if key != "index"})
+
+
+class EndsOnNoTexts(Reference):
+    """A list without texts ends the process."""
+
+    def embed(self, request):
+        return super().embed(request) if request["texts"] else sys.exit(5)
+
+
 TEXTS_ONLY = {"embed_ids": skipped("takes texts only")}
 
 FAULTS: dict[str, type[Reference]] = {
@@ -133,6 +156,9 @@ FAULTS: dict[str, type[Reference]] = {
     "SelfCheckFails": answering({"self_check": {"results": 0.5}}),
     "SelfCheckNaN": answering({"self_check": {"results": float("nan")}}),
     "SelfCheckText": answering({"self_check": {"results": "fine"}}),
+    "TakesAnyPrompt": TakesAnyPrompt,
+    "LosesTheIndex": LosesTheIndex,
+    "EndsOnNoTexts": EndsOnNoTexts,
     "WrongFingerprint": answering({}, fingerprint="0" * 64),
     "WrongName": answering({}, name="other-model"),
     "WrongLanguage": WrongLanguage,

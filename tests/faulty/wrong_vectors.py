@@ -14,7 +14,7 @@ def spoiled(spoil: Callable[[Vectors], Vectors]) -> type[Reference]:
 
     class Spoiled(Reference):
         def encode(self, vectors):
-            return super().encode(spoil(vectors))
+            return super().encode(spoil(vectors) if vectors else vectors)
 
     return Spoiled
 

@@ -48,8 +48,8 @@ def test_clients_and_devices_are_all_judged(subject: SubjectFiles) -> None:
     runs = [("tiny", "cpu"), ("tiny", "cuda"), ("other", "cpu"), ("other", "cuda")]
     assert [(run.language, run.device) for run in report.runs] == runs
     begun = [(one.language, one.device, one.done) for one in told if one.verdict is None]
-    assert begun == [(*run, number * (STAGES + 2)) for number, run in enumerate(runs)]
-    assert told[-1].done == told[-1].total == 4 * (STAGES + 2)
+    assert begun == [(*run, number * (STAGES + 3)) for number, run in enumerate(runs)]
+    assert told[-1].done == told[-1].total == 4 * (STAGES + 3)
     assert report.runs[0].versions is not None
     assert report.runs[0].versions.runtime_version == "4.5.6"
     between, _ = report.language_differences
@@ -89,7 +89,7 @@ def test_what_is_missing_is_a_visible_skip(
         required=[*filter(None, [required])],
     )
     assert statuses(report, "other") == {status}
-    assert len([v for v in report.verdicts if v.language == "other"]) == STAGES + 1
+    assert len([v for v in report.verdicts if v.language == "other"]) == STAGES + 2
     assert report.executed == STAGES
     assert report.exit_code() == code
     assert bool(report.missing) == (code == 3)
@@ -107,7 +107,7 @@ def test_a_stage_that_all_skip_is_named(subject: SubjectFiles) -> None:
     """Exit code 0 does not hide it; a stage that a single client does is not named."""
     texts_only = subject.client("OnlyTexts")
     report = judge(subject.model, [texts_only], subject.fixture)
-    assert report.notes == ("verified of no client, since all skipped it: embed_ids",)
+    assert report.notes == ("verified of no client, since all skipped it: embed_ids, arguments",)
     assert report.exit_code() == 0
     clients = [texts_only, subject.client(language="other")]
     assert judge(subject.model, clients, subject.fixture).notes == ()

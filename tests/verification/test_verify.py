@@ -74,7 +74,7 @@ def test_a_client_that_hangs_is_ended_in_time(subject: SubjectFiles, tmp_path: P
     """The time for an answer is the caller's."""
     folder = subject.write_client(tmp_path / "a", "NeverAnswers")
     report = verify(subject.model, folder, timeout=2)
-    assert {verdict.message for verdict in report.failures} == {"no answer in 2 s"}
+    assert all(verdict.message.endswith("no answer in 2 s") for verdict in report.failures)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.harness.handshake import Subject
 from polybake.verification.harness.harness_file import Client
+from polybake.verification.judging.arguments import argument_cases
 from polybake.verification.judging.batch_faults import batch_fault
 from polybake.verification.judging.golden import decode_fixture
 from polybake.verification.judging.stages import session_stages, stages_of
@@ -64,6 +65,7 @@ def judge(
     fixture = fixture or head.fixture
     subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
     golden = decode_fixture(fixture, devices, output, manifest.contract.further_outputs)
+    arguments = argument_cases(manifest.contract, head.fixture)
     stages = sum(len(stages_of(case)) for case in fixture.cases)
     stages += len(session_stages(fixture.cases))
     total = len(clients) * len(devices) * stages
@@ -78,7 +80,14 @@ def judge(
             begin, done = time.monotonic(), len(runs) * stages
             progress(Progress(client.language, device, done, total))
             session = Session(
-                client.on(device), device, subject, golden, timeouts, taken | reported, prepare
+                client.on(device),
+                device,
+                subject,
+                golden,
+                timeouts,
+                arguments,
+                taken | reported,
+                prepare,
             )
             mine: list[Verdict] = []
             for place, verdict in enumerate(session.run(), start=1):

@@ -1,7 +1,7 @@
 """A client on a device: started, asked every stage of every case, and stopped."""
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
@@ -13,8 +13,17 @@ from polybake.verification.harness.handshake import Subject, check_served, check
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.harness.prepare import check_programs, run_prepare, unprepared
-from polybake.verification.harness.protocol import Request, SelfCheck, Start, Started, Stop
+from polybake.verification.harness.protocol import (
+    Answer,
+    Arguments,
+    Request,
+    SelfCheck,
+    Start,
+    Started,
+    Stop,
+)
 from polybake.verification.harness.services.service import Served, Service
+from polybake.verification.judging.arguments import ArgumentCase
 from polybake.verification.judging.evidence import Evidence
 from polybake.verification.judging.golden import Golden, GoldenCase
 from polybake.verification.judging.many import many_texts
@@ -38,6 +47,9 @@ from polybake.verification.verdict import (
 #: A client that has lost this many stages, two whole cases, is given up, as each may take a
 #: time-out.
 LOST = 2 * len(CASE_STAGES)
+
+#: The capability of clients that take arguments as docs/protocol.md says.
+ARGUMENTS = "arguments"
 
 #: The most seconds that a thread can wait.
 _LONGEST = 86_400.0
@@ -73,6 +85,8 @@ class Session:
     subject: Subject
     golden: Golden
     timeouts: Timeouts
+    #: What it is asked beside golden cases.
+    arguments: Sequence[ArgumentCase] = ()
     #: Names that a foreign client may not have.
     taken: Collection[str] = ()
     #: Whether to run the client's prepare commands first.
@@ -110,6 +124,7 @@ class Session:
                     yield self.verdict(case, stage)
             for stage, many in many_texts(self.golden, self.device):
                 yield self.verdict(many, stage)
+            yield self._verdict(SESSION, Stage.ARGUMENTS, self._arguments)
             yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
             if self._harness:
                 yield self._verdict(SESSION, Stage.STOP, partial(self._stop, self._harness))
@@ -150,6 +165,22 @@ class Session:
             self.vectors[golden.case.id] = outcome.vectors
         return outcome
 
+    def _arguments(self) -> Outcome:
+        """Ask every case; the first wrong answer is the outcome."""
+        self._open()
+        if not isinstance(self.started, Started) or ARGUMENTS not in self.started.capabilities:
+            message = f"does not list {ARGUMENTS} among its capabilities"
+            raise HarnessError(Status.SKIP_CAPABILITY, message)
+        for case in self.arguments:
+            request = Arguments.model_validate(case.request)
+            try:
+                wrong = case.judge(self._answer(request, self.timeouts.answer))
+            except HarnessError as error:
+                raise HarnessError(error.status, f"{case.id}: {error.message}") from error
+            if wrong:
+                return Outcome(Status.FAIL, f"{case.id}: {wrong}")
+        return Outcome(Status.PASS)
+
     def _self_check(self) -> Outcome:
         results = self.ask(SelfCheck(), self.timeouts.load)
         return judge_self_check(results, self.golden.self_check_limit(self.device))
@@ -167,9 +198,13 @@ class Session:
         Raises:
             HarnessError: The client gave no usable answer.
         """
+        answer = self._answer(request, seconds)
+        return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
+
+    def _answer(self, request: Request, seconds: float) -> Answer:
         harness = self._open()
         try:
-            answer = harness.ask(request, seconds)
+            return harness.ask(request, seconds)
         except HarnessError as error:
             if isinstance(harness, Service) and error.status is Status.ERROR:
                 raise  # the service reported an error, and still runs
@@ -179,7 +214,6 @@ class Session:
                 message = f"given up after {LOST} lost stages: {error.message}"
                 self._given_up = HarnessError(error.status, message)
             raise
-        return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 
     def _open(self) -> Harness | Service:
         """Return the running harness, started if necessary; give up if it cannot start."""

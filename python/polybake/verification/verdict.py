@@ -37,6 +37,7 @@ class Stage(StrEnum):
     CALL = "call"
     BATCHES = "batches"
     STREAM = "stream"
+    ARGUMENTS = "arguments"
     SELF_CHECK = "self_check"
     STOP = "stop"
 

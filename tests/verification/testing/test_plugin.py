@@ -20,7 +20,7 @@ from support.processes.inner_pytest import inner_pytest
 pytestmark = pytest.mark.slow
 
 #: The tests of a client: each stage of each case, two of many texts, self_check and stop.
-TESTS = len(CASES) * len(CASE_STAGES) + 4
+TESTS = len(CASES) * len(CASE_STAGES) + 5
 
 #: The failures of the wrong client: two stages of each case, and both of many texts.
 FAILED = 2 * len(CASES) + 2

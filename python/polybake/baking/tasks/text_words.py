@@ -82,6 +82,7 @@ def fitting(text: str, chunks_of: Callable[[str], Sequence[Chunk]], held: int) -
     tokens = 0
     for chunk in chunks_of(text):
         tokens += chunk.tokens
+        # The tokenizer may have cut a chunk that fills a row.
         if tokens > held or chunk.tokens == held:
             return text[: chunk.start] or fitting(text[: chunk.end // 2], chunks_of, held)
     return text

@@ -78,6 +78,15 @@ class Stream(Message):
     seq: int = 0
 
 
+class Arguments(Message):
+    """Any of these requests, with arguments that may be wrong; answered by results or an error."""
+
+    model_config = ConfigDict(extra="allow")
+
+    cmd: str
+    seq: int = 0
+
+
 class SelfCheck(Message):
     """Run the client's own self-check; answered by the largest difference, a number."""
 
@@ -92,7 +101,7 @@ class Stop(Message):
     seq: int = 0
 
 
-Request = Start | Tokenize | EmbedIds | Embed | Call | Stream | SelfCheck | Stop
+Request = Start | Tokenize | EmbedIds | Embed | Call | Stream | Arguments | SelfCheck | Stop
 
 
 class ClientVersions(Message):

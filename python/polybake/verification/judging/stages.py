@@ -55,7 +55,7 @@ def stages_of(case: Case) -> tuple[Stage, ...]:
 def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
     """Return the stages that are asked once, after the cases, in order."""
     many = (Stage.BATCHES, Stage.STREAM) if have_stream(cases) else (Stage.BATCHES,)
-    return (*many, Stage.SELF_CHECK, Stage.STOP)
+    return (*many, Stage.ARGUMENTS, Stage.SELF_CHECK, Stage.STOP)
 
 
 def have_stream(cases: Iterable[Case]) -> bool:

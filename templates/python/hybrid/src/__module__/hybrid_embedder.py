@@ -4,20 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .contract import DIMENSION
 from .model import WINDOW, Model, checked_texts
 from .session import Vectors
-
-
-class SparseVector(NamedTuple):
-    """The tokens that a text is about, and how much; every other element of its vector is 0."""
-
-    #: Token ids, ascending.
-    indices: NDArray[np.uint32]
-    #: Their weights, as many.
-    values: NDArray[np.float32]
+from .sparse_vector import SparseVector
 
 
 class HybridEmbedding(NamedTuple):

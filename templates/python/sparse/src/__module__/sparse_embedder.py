@@ -5,20 +5,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
 from .model import Model, checked_prompt, checked_text
 from .ranking import best
-
-
-class SparseVector(NamedTuple):
-    """The tokens that a text is about, and how much; every other element of its vector is 0."""
-
-    #: Token ids, ascending.
-    indices: NDArray[np.uint32]
-    #: Their weights, as many.
-    values: NDArray[np.float32]
+from .sparse_vector import SparseVector
 
 
 class TokenWeight(NamedTuple):

@@ -47,7 +47,8 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list
         for start, end in spans:
             encoding = next(encodings)
             words += _words(text[start:end], encoding, start, tokens)
-            tokens += len(encoding.ids)
+            # What the tokenizer has cut off counts as well.
+            tokens += sum(len(part.ids) for part in (encoding, *encoding.overflowing))
         if tokens > room:
             raise LongTextError(f'"{text[:40]}…" has {tokens} tokens, {room} fit; give it in parts')
         found.append(words)

@@ -1,20 +1,12 @@
 """Find which of any labels texts have."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .labels import Label, best_labels
 from .model import Model, checked_text, checked_texts
-from .ranking import best
-
-
-class Label(NamedTuple):
-    """A label of a text, and how sure of it the model is."""
-
-    label: str
-    score: float
 
 
 class ZeroShotClassifier(Model):
@@ -52,9 +44,7 @@ class ZeroShotClassifier(Model):
         hypotheses = [template.replace("{}", label) for label in known]
         rows = self._results([(text, hypothesis) for text in given for hypothesis in hypotheses])
         scores = _scores(rows.reshape(len(given), len(known), 2), multi_label or len(known) == 1)
-        return [
-            [Label(known[place], float(row[place])) for place in best(row, top)] for row in scores
-        ]
+        return best_labels(scores, known, top)
 
 
 def _scores(rows: NDArray[np.float32], own: bool) -> NDArray[np.float64]:

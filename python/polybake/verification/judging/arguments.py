@@ -1,0 +1,114 @@
+"""What a client does with arguments that no golden case has: arguments.json, as requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, cast
+
+from polybake.base.modelfile.fixture import Case, Fixture
+from polybake.base.modelfile.manifest import Contract
+from polybake.verification.harness.protocol import Answer, Errored, Skipped
+from polybake.verification.judging.answers import compare_answers
+
+
+@dataclass(frozen=True)
+class ArgumentCase:
+    """A request, and the kind of error that it must get, or the answer.
+
+    Attributes:
+        index: The place of the text in its list, where the error says it.
+        answer: What is expected where ``kind`` is None.
+    """
+
+    id: str
+    request: dict[str, Any]
+    kind: str | None = None
+    index: int | None = None
+    answer: Any = None
+
+    def judge(self, found: Answer) -> str:
+        """Return what is wrong with a client's answer; nothing if it is right."""
+        if isinstance(found, Skipped):
+            # Strings of some languages cannot hold such a text.
+            return "" if self.kind == "invalid_text" else f"skipped: {found.reason}"
+        if isinstance(found, Errored):
+            if self.kind is None:
+                return f"{found.kind}: {found.message}; expected an answer"
+            if (found.kind, found.index) == (self.kind, self.index):
+                return ""
+            return f"{_error(found.kind, found.index)}, expected {_error(self.kind, self.index)}"
+        if self.kind is not None:
+            return f"an answer, expected {_error(self.kind, self.index)}"
+        return compare_answers(self.answer, found.results) or ""
+
+
+def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, ...]:
+    """Return the cases of a model's task.
+
+    A request is the call of the task ``with`` other arguments, or that of a ``golden`` case, of
+    whose ranked answers it ``takes`` so many. ``$…`` stands for what depends on the contract.
+    """
+    known = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
+    asked = [case for case in fixture.cases if case.call is not None]
+    stand_ins = _stand_ins(contract)
+    found = []
+    for one in known["cases"]:
+        if contract.task not in one["of"]:
+            continue
+        if "golden" not in one:
+            request = known["calls"][contract.task] | one["with"]
+            expected = one.get("answer")
+        elif asked:
+            golden = max(asked, key=_entries)
+            request = {"cmd": "call", **cast(dict[str, Any], golden.call), **one["golden"]}
+            expected = _first(golden.answer, one["takes"])
+        else:
+            continue
+        found.append(
+            ArgumentCase(
+                one["id"],
+                _filled(request, stand_ins),
+                one.get("kind"),
+                one.get("index"),
+                _filled(expected, stand_ins),
+            )
+        )
+    return tuple(found)
+
+
+def _stand_ins(contract: Contract) -> dict[str, Any]:
+    output = contract.output
+    return {
+        "$long text": "a " * (contract.max_length + 1),
+        "$long row": [0] * (contract.max_length + 1),
+        "$vocab size": contract.vocab_size,
+        "$no rows": {"dtype": output.dtype, "shape": [0, output.dimension], "data": ""},
+    }
+
+
+def _filled(value: Any, stand_ins: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(one, stand_ins) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, stand_ins) for one in value]
+    return stand_ins.get(value, value) if isinstance(value, str) else value
+
+
+def _entries(case: Case) -> int:
+    """How many ranked entries the answer to a golden call has."""
+    answer = cast(list[Any], case.answer)
+    return sum(len(one) if isinstance(one, list) else 1 for one in answer)
+
+
+def _first(answer: Any, count: int) -> Any:
+    """The first entries of each ranked list of an answer."""
+    if all(isinstance(one, dict) for one in answer):
+        return answer[:count]
+    return [_first(one, count) for one in answer]
+
+
+def _error(kind: str, index: int | None) -> str:
+    return f"an error of kind {kind}" + ("" if index is None else f" at index {index}")
