@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import tokenizers
 from calls import CALLS, Client
-from numpy.typing import NDArray
 
 import all_minilm_l6_v2 as package
 from all_minilm_l6_v2.cuda import check_products
@@ -28,16 +27,12 @@ KINDS: dict[type[Exception], str] = {
 }
 
 
-def encoded(vectors: NDArray[Any]) -> dict[str, Any]:
-    """Exact numbers: base64, little-endian."""
+def encoded(results: Any) -> dict[str, Any]:
+    """What the graph gave for texts, as golden vectors are stored: base64, little-endian."""
+    vectors = np.asarray(results)
     little = vectors.astype(vectors.dtype.newbyteorder("<"))
     data = base64.b64encode(little.tobytes()).decode("ascii")
     return {"dtype": vectors.dtype.name, "shape": vectors.shape, "data": data}
-
-
-def together(results: Any) -> Any:
-    """What the graph gave for texts, as golden vectors are stored."""
-    return encoded(np.asarray(results))
 
 
 def started(model: Client, device: str) -> dict[str, Any]:
@@ -50,7 +45,7 @@ def started(model: Client, device: str) -> dict[str, Any]:
     proof = "session"
     provider = {"requested": device, "active": model.provider, "proven_by": proof}
     facts = {"name": model.name, "fingerprint": model.fingerprint, "provider": provider}
-    return {"protocol": 1, "client": client, **facts, "capabilities": COMMANDS}
+    return {"protocol": 1, "client": client, **facts, "capabilities": [*COMMANDS, "arguments"]}
 
 
 def answered(model: Client, asked: dict[str, Any]) -> Any:
@@ -58,11 +53,11 @@ def answered(model: Client, asked: dict[str, Any]) -> Any:
     if command == "tokenize":
         return session.tokenize(asked["texts"], checked_prompt(asked["prompt"]))
     if command == "embed_ids":
-        return together(model.embed_ids(asked["input_ids"]))
+        return encoded(model.embed_ids(asked["input_ids"]))
     if command == "embed":
-        return together(model.embed(asked["texts"], prompt=asked["prompt"]))
+        return encoded(model.embed(asked["texts"], prompt=asked["prompt"]))
     if command == "stream":
-        return together(CALLS["stream"](model, asked))
+        return encoded(CALLS["stream"](model, asked))
     return model.self_check() if command == "self_check" else CALLS[command](model, asked)
 
 
@@ -93,8 +88,6 @@ def main() -> None:
             if isinstance(error, package.InvalidTextError):
                 answer["index"] = error.index
         print(json.dumps(answer), file=out, flush=True)
-        if command == "stop":
-            return
 
 
 if __name__ == "__main__":

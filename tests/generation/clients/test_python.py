@@ -78,3 +78,23 @@ def test_its_types_reach_users(toolchain: Python, client: Path, tmp_path: Path) 
     program = tmp_path / "program.py"
     program.write_text(TYPED)
     toolchain.check_types(client, str(program))
+
+
+LONG_WORD = """
+from tokenizers import Tokenizer, models
+from {module}.words import LongTextError, words_of
+tokenizer = Tokenizer(models.BPE({"a": 0}, []))
+tokenizer.enable_truncation(4)
+try:
+    words_of(tokenizer, ["a" * 9], 4)
+except LongTextError as error:
+    print(error)
+"""
+
+
+def test_a_long_word_is_not_cut(toolchain: Python, clients: dict[str, Pair]) -> None:
+    """Where a row has no special tokens, the tokenizer cuts a word to just what a row holds."""
+    _, tagger = clients["tag"]
+    (words,) = tagger.glob("src/*/words.py")
+    program = LONG_WORD.replace("{module}", words.parent.name)
+    assert "has 9 tokens, 4 fit" in toolchain.evaluate(tagger, program)

@@ -4,8 +4,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-import numpy as np
-
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE
 from .model import Model, checked_prompt, checked_text, checked_texts
 from .session import Vectors
@@ -47,10 +45,11 @@ class Embedder(Model):
 
     def embed_ids(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``."""
-        # onnxruntime takes a negative id for one counted from the table's end.
-        if any(not 0 <= token < VOCAB_SIZE for row in rows for token in row):
-            raise ValueError(f"a token id is not from 0 to {VOCAB_SIZE - 1}")
-        if any(len(row) > self.max_length for row in rows):
-            raise ValueError(f"a row has more than {self.max_length} token ids")
-        session = self._opened()
-        return session.run(rows) if len(rows) else np.empty((0, DIMENSION), np.float32)
+        for row in rows:
+            if len(row) > self.max_length:
+                raise ValueError(f"a row has {len(row)} token ids; expected at most {self.max_length}")
+            # onnxruntime takes a negative id for one counted from the table's end.
+            for token in row:
+                if not 0 <= token < VOCAB_SIZE:
+                    raise ValueError(f"token id {token}: expected 0 to {VOCAB_SIZE - 1}")
+        return self._opened().run(rows) if len(rows) else self._results([], None)
