@@ -24,7 +24,7 @@ from polybake.baking.golden.texts import CaseText
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.steps.step import Pointwise
-from polybake.base.modelfile.container import read_head, tail_digest
+from polybake.base.modelfile.container import check_digest, read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
@@ -48,7 +48,7 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
     assert head.manifest == report.manifest
     assert report.size == report.path.stat().st_size
     assert report.cases == len(head.fixture.cases) > 20
-    assert tail_digest(report.path, head.tail_offset) == head.digests.tail
+    check_digest(head)
     assert head.fixture.fingerprint == head.manifest.fingerprint
     assert (head.manifest.name, head.manifest.description) == ("tiny-bert", "A test.")
     assert head.manifest.steps == ("pool(mode=mean)", "normalize()")

@@ -16,7 +16,7 @@ from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.sources import open_source
 from polybake.base.modelfile import container
-from polybake.base.modelfile.container import check_tail, read_head
+from polybake.base.modelfile.container import check_digest, read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
@@ -63,7 +63,7 @@ def test_the_graph_and_its_vectors_are_those_of_one_file(
     inside = baked(folder, tmp_path / "in.onnx", "inside", lowering)
     report = baked(folder, tmp_path / "m.onnx", "beside", lowering)
     head = read_head(report.path)
-    check_tail(head)
+    check_digest(head)
     weights, whole = onnx.load(inside.path).graph, onnx.load(report.path).graph
     assert [one.SerializeToString() for one in weights.node] == [
         one.SerializeToString() for one in whole.node
@@ -73,14 +73,16 @@ def test_the_graph_and_its_vectors_are_those_of_one_file(
         assert one.raw_data == other.raw_data
     assert np.abs(vectors(inside.path) - vectors(report.path)).max() < 2e-3
     assert Embedder(report.path).self_check() < 1e-2
-    assert report.weights == tmp_path / "m.weights"
+    assert report.weights == head.weights_path
     assert report.size == report.path.stat().st_size + report.weights.stat().st_size
     assert report.path.stat().st_size < inside.size
 
 
 def test_everything_is_under_one_fingerprint(folder: Path, tmp_path: Path) -> None:
     report = baked(folder, tmp_path / "m.onnx", "beside")
-    head, data = read_head(report.path), (tmp_path / "m.weights").read_bytes()
+    head, weights = read_head(report.path), report.weights
+    assert weights is not None
+    data = weights.read_bytes()
     contract = json.dumps(
         head.manifest.contract.model_dump(mode="json"), sort_keys=True, separators=(",", ":")
     )
@@ -88,17 +90,17 @@ def test_everything_is_under_one_fingerprint(folder: Path, tmp_path: Path) -> No
         hashlib.sha256(report.path.read_bytes()[head.tail_offset :]).hexdigest(),
         hashlib.sha256(head.tokenizer.encode()).hexdigest(),
         contract,
-        hashlib.sha256(data[4096:]).hexdigest(),
+        hashlib.sha256(data).hexdigest(),
     ]
     assert report.manifest.fingerprint == hashlib.sha256("\n".join(parts).encode()).hexdigest()
     again = baked(folder, tmp_path / "other" / "m.onnx", "beside")
     assert again.path.read_bytes() == report.path.read_bytes()
-    assert (tmp_path / "other" / "m.weights").read_bytes() == data
+    assert (tmp_path / "other" / weights.name).read_bytes() == data
     changed = bytearray(data)
     changed[-1] ^= 1
-    (tmp_path / "m.weights").write_bytes(changed)
-    with pytest.raises(CheckFailed, match=r"m\.weights does not match its digest; copy it again"):
-        check_tail(read_head(report.path))
+    weights.write_bytes(changed)
+    with pytest.raises(CheckFailed, match=r"\.weights does not match its digest; copy it again"):
+        check_digest(read_head(report.path))
 
 
 def test_a_quantization_is_cut_out_with_what_lies_beside(tmp_path: Path) -> None:
@@ -114,46 +116,41 @@ def test_a_quantization_is_cut_out_with_what_lies_beside(tmp_path: Path) -> None
 
 
 def test_an_earlier_pair_is_replaced_and_no_other_weights(folder: Path, tmp_path: Path) -> None:
-    out, weights = tmp_path / "m.onnx", tmp_path / "m.weights"
-    baked(folder, out, "beside")
-    baked(folder, out, "beside", Lowering(storage="float16"))
-    check_tail(read_head(out))
-    baked(folder, out, "inside")
-    assert not weights.exists()
-    weights.write_bytes(b"of another model")
-    baked(folder, out, "inside")
-    assert weights.read_bytes() == b"of another model"
-    weights.unlink()
-    baked(folder, out, "beside")
+    """A bake removes the weights of the file that it replaces, and those of no copy of it."""
+    out = tmp_path / "m.onnx"
+    first = baked(folder, out, "beside").weights
+    second = baked(folder, out, "beside", Lowering(storage="float16")).weights
+    assert first != second
+    check_digest(read_head(out))
+    assert [*tmp_path.glob("*.weights")] == [second]
     shutil.copy(out, tmp_path / "copy.onnx")
     baked(folder, tmp_path / "copy.onnx", "inside")
-    check_tail(read_head(out))
+    check_digest(read_head(out))
+    baked(folder, out, "inside")
+    assert not [*tmp_path.glob("*.weights")]
 
 
-def test_a_bake_that_cannot_be_placed_leaves_the_pair(folder: Path, tmp_path: Path) -> None:
+def test_a_bake_that_cannot_be_placed_leaves_what_was_there(folder: Path, tmp_path: Path) -> None:
     """The graph cannot be renamed to a folder; by then, the weights are in their place."""
-    made = tmp_path / "made"
-    report = baked(folder, made / "m.onnx", "beside", Lowering(storage="float16"))
+    report = baked(folder, tmp_path / "made" / "m.onnx", "beside")
     head = read_head(report.path)
-    tail = made / "tail"
+    assert report.weights is not None
+    tail = tmp_path / "made" / "tail"
     tail.write_bytes(report.path.read_bytes()[head.tail_offset :])
-    out, digests = tmp_path / "out" / "m.onnx", head.digests
-    baked(folder, tmp_path / "out" / "a.onnx", "beside")
+    out = tmp_path / "out" / "m.onnx"
     (out / "full").mkdir(parents=True)
-    out.with_name("a.weights").rename(out.with_name("m.weights"))
-    before = out.with_name("m.weights").read_bytes()
-    parts = (tail, digests.tail, head.manifest, head.tokenizer, head.fixture, digests.weights)
-    with pytest.raises(InputError, match=r"m\.onnx: cannot be written"):
-        container.write(out, *parts)
-    assert out.with_name("m.weights").read_bytes() == before
-    assert sorted(one.name for one in out.parent.iterdir()) == ["a.onnx", "m.onnx", "m.weights"]
+    for known in ([], [report.weights.name]):
+        for name in known:
+            shutil.copy(report.weights, out.with_name(name))
+        with pytest.raises(InputError, match=r"m\.onnx: cannot be written"):
+            container.write(out, tail, head.manifest, head.tokenizer, head.fixture)
+        assert sorted(one.name for one in out.parent.iterdir()) == sorted([*known, "m.onnx"])
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("größe.onnx", "'größe.weights' beside it; choose an --output of ASCII letters"),
-        ("m.weights", "has the name of its weights"),
+        ("größe.onnx", "'größe-0000000000000000.weights' beside it; choose an --output of ASCII"),
         (".m.onnx", "choose an --output of ASCII letters"),
     ],
 )

@@ -20,8 +20,14 @@ def beside(every_feed: Path, tmp_path: Path) -> Path:
     return move_weights(every_feed, tmp_path / "m.onnx")
 
 
+def weights_of(model: Path) -> Path:
+    found = read_head(model).weights_path
+    assert found is not None
+    return found
+
+
 def test_it_is_looked_at(beside: Path, every_feed: Path, tmp_path: Path) -> None:
-    weights = beside.with_suffix(".weights")
+    weights = weights_of(beside)
     size = (beside.stat().st_size + weights.stat().st_size) / 1e6
     shown = polybake("inspect", beside, cwd=tmp_path)
     assert f"({size:.1f} MB)" in shown
@@ -36,11 +42,12 @@ def test_it_is_looked_at(beside: Path, every_feed: Path, tmp_path: Path) -> None
 def test_its_cards_name_both_files(beside: Path, tmp_path: Path) -> None:
     polybake("card", beside, "-o", "card", cwd=tmp_path)
     name = read_head(beside).manifest.name
-    digest = hashlib.sha256(beside.with_suffix(".weights").read_bytes()).hexdigest()
+    digest = hashlib.sha256(weights_of(beside).read_bytes()).hexdigest()
     card = (tmp_path / "card" / f"{name}.md").read_text()
-    assert f"- SHA-256 of its weights, `m.weights`: `{digest}`\n" in card
+    weights = weights_of(beside).name
+    assert f"- SHA-256 of its weights, `{weights}`: `{digest}`\n" in card
     bill = json.loads((tmp_path / "card" / f"{name}.cdx.json").read_text())
-    (part,) = (one for one in bill["components"] if one["name"] == "m.weights")
+    (part,) = (one for one in bill["components"] if one["name"] == weights)
     assert part["hashes"] == [{"alg": "SHA-256", "content": digest}]
     assert part["bom-ref"] in bill["dependencies"][0]["dependsOn"]
 
@@ -49,8 +56,8 @@ def test_its_vectors_are_written_and_explained(beside: Path, tmp_path: Path) -> 
     """Triton gets both files, ONNX Runtime's own format is one; other verbs take them as one."""
     polybake("export", "triton", beside, "-o", "triton", cwd=tmp_path)
     (graph,) = (tmp_path / "triton").glob("*/1/model.onnx")
-    weights = beside.with_suffix(".weights")
-    assert graph.with_name("m.weights").read_bytes() == weights.read_bytes()
+    weights = weights_of(beside)
+    assert graph.with_name(weights.name).read_bytes() == weights.read_bytes()
     polybake("export", "ort", beside, "-o", "m.ort", cwd=tmp_path)
     assert (tmp_path / "m.ort").stat().st_size > weights.stat().st_size / 2
     (tmp_path / "t.txt").write_text("".join(f"river {number} boat\n" for number in range(20)))

@@ -43,7 +43,7 @@ def compared_by(model: Path, tmp_path: Path) -> Callable[[str], Path]:
         tail.write_bytes(model.read_bytes()[head.tail_offset :])
         manifest = head.manifest.model_copy(update={"similarity": similarity})
         words = head.tokenizer
-        container.write(path, tail, head.digests.tail, manifest, words, head.fixture)
+        container.write(path, tail, manifest, words, head.fixture)
         return path
 
     return written

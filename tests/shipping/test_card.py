@@ -53,7 +53,7 @@ def test_a_card_says_what_the_file_says(head: FileHead) -> None:
         "at most 16 tokens of a text",
         head.manifest.fingerprint,
         DIGEST,
-        str(head.digests.tail),
+        str(head.graph_digest),
         "products in int8",
         "at most 0.012 in each element, cosine 0.998 on average and 0.994 at least",
     ):
@@ -118,8 +118,8 @@ def test_a_bill_says_what_the_file_says(head: FileHead) -> None:
     assert {"name": "polybake:prompt:query", "value": "query: "} in model["properties"]
     source, tokenizer, graph = bill["components"]
     assert (source["name"], source["version"]) == ("owner/model", "0a1b")
-    assert tokenizer["hashes"][0]["content"] == head.digests.tokenizer
-    assert graph["hashes"][0]["content"] == head.digests.tail
+    assert tokenizer["hashes"][0]["content"] == head.tokenizer_digest
+    assert graph["hashes"][0]["content"] == head.graph_digest
     own = changed(head, source=Provenance(identifier="a-folder", licence="gemma"))
     (source, *_) = json.loads(bill_of_materials(own, DIGEST))["components"]
     assert source["licenses"] == [{"license": {"name": "gemma"}}]  # no SPDX id

@@ -70,7 +70,7 @@ def test_nothing_is_written_where_the_vectors_differ(
 def test_a_head_that_clients_read_is_onnxs(every_feed: Path, tmp_path: Path) -> None:
     """A .ort is for other programs."""
     export_ort(every_feed, tmp_path / "model.ort")
-    with pytest.raises(InputError, match=r"model\.ort: has no polybake\.manifest; write the file"):
+    with pytest.raises(InputError, match=r"model\.ort: has no polybake\.digest; write the file"):
         read_head(tmp_path / "model.ort")
 
 

@@ -18,7 +18,7 @@ from support.processes.signals import posix
 pytestmark = pytest.mark.slow
 
 PATIENT = Timeouts(load=60, answer=60, stop=60)
-HASTY = Timeouts(load=60, answer=2, stop=60)
+HASTY = Timeouts(load=60, answer=1, stop=60)
 
 ALL = tuple(CASES)
 BATCHES = ("two", "three")
@@ -118,7 +118,7 @@ EXPECTED = {
     "NotAnAnswer": Caught(Status.ERROR, ONLY_EMBED_IDS, says="not an answer of the protocol"),
     "WrongSeq": Caught(Status.ERROR, ONLY_EMBED_IDS, says="to request 4, expected one to 3"),
     "AnswersTwice": Caught(Status.ERROR, (Stage.EMBED,), says="an answer to request 1"),
-    "NeverAnswers": Caught(Status.TIMEOUT, cases=("two",), says="in 2 s", timeouts=HASTY),
+    "NeverAnswers": Caught(Status.TIMEOUT, cases=("two",), says="in 1 s", timeouts=HASTY),
     "HangsOnEveryFifth": Caught(
         Status.TIMEOUT,
         cases=(),

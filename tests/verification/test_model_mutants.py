@@ -9,7 +9,7 @@ import pytest
 
 from models.mutated import mutated_graph, mutated_tokens
 from models.mutated.mutated import write_mutated
-from polybake.base.modelfile.container import check_tail, read_head
+from polybake.base.modelfile.container import check_digest, read_head
 from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.verification.verify import verify
 from support.clients.mutants import Mutant, read_mutants
@@ -49,7 +49,7 @@ def write_mutant(mutant: Mutant, sound: Path, folder: Path) -> Path:
 def test_a_mutant_is_a_whole_file(mutant: Mutant, every_byte: Path, tmp_path: Path) -> None:
     """A mutant's digests and golden cases are its own, so only other golden cases reveal it."""
     head = read_head(write_mutant(mutant, every_byte, tmp_path))
-    check_tail(head)
+    check_digest(head)
     assert head.fixture.fingerprint == head.manifest.fingerprint
 
 

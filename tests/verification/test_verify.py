@@ -73,8 +73,8 @@ def test_single_folders_are_taken(subject: SubjectFiles, clients: Path, tmp_path
 def test_a_client_that_hangs_is_ended_in_time(subject: SubjectFiles, tmp_path: Path) -> None:
     """The time for an answer is the caller's."""
     folder = subject.write_client(tmp_path / "a", "NeverAnswers")
-    report = verify(subject.model, folder, timeout=2)
-    assert all(verdict.message.endswith("no answer in 2 s") for verdict in report.failures)
+    report = verify(subject.model, folder, timeout=1)
+    assert all(verdict.message.endswith("no answer in 1 s") for verdict in report.failures)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ from polybake.base.files.scratch import Scratch
 from polybake.base.modelfile import container, manifest
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Contract, Manifest, WeightsPlace
-from polybake.base.modelfile.weights import Weights, weights_name
+from polybake.base.modelfile.weights import Weights, check_weights_name, weights_name
 from polybake.errors import InputError
 
 #: A function that is called with what begins, such as ``proving the steps``.
@@ -131,8 +131,10 @@ def bake(
         manifest.checked_name(name)
     except ValueError as error:
         raise InputError(f"name: {error}") from error
-    file = weights_name(out) if weights == "beside" else ""
-    replaced = check_place(out, file)
+    beside = weights == "beside"
+    if beside:
+        check_weights_name(out)
+    replaced = check_place(out)
     used = bake_prompts(source, steps, prompts, default_prompt)
     if used.texts and not task.prompted:
         raise InputError(
@@ -155,13 +157,13 @@ def bake(
                 source, encoder, steps, used, task, functions=functions, expose=expose
             )
             lowering.check(model, built.contract)
-            if not file:
+            if not beside:
                 check_fits(model, lowering, built.contract, out)
             if lowering.changes:
-                write_to_run(model, graph, 0 if file else container.LARGEST_FILE)
+                write_to_run(model, graph, 0 if beside else container.LARGEST_FILE)
             else:
                 store_narrow(model)
-                beside = _write_tail(model, file, built.contract, out, tail)
+                placed = _write_tail(model, beside, built.contract, out, tail)
                 # The runs below need the memory of the weights, which a graph's cycles hold on to.
                 del model
                 gc.collect()
@@ -182,7 +184,7 @@ def bake(
             with timed("lower"):
                 lowering.apply(model, built.contract, built.tokenizer, exact.golden, graph.parent)
                 built = replace(built, opset=model.opset_imports[""])
-                beside = _write_tail(model, file, built.contract, out, tail)
+                placed = _write_tail(model, beside, built.contract, out, tail)
                 golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
         elif built.rounds:
             with timed("lower"):
@@ -199,7 +201,7 @@ def bake(
                 description=description,
                 exposed=expose,
                 tail=digest,
-                weights=None if beside is None else beside.sha256,
+                weights=placed,
                 rebuilt=rebuilt,
                 deviation=golden.deviation,
             )
@@ -209,29 +211,36 @@ def bake(
                 tolerances=golden.tolerances,
                 cases=embedded_cases(golden.cases),
             )
-            container.write(out, tail, digest, written, built.tokenizer.json, fixture, beside)
-            if replaced is not None and not file:
+            container.write(out, tail, written, built.tokenizer.json, fixture)
+            if replaced is not None and (placed is None or replaced.name != placed.file):
                 replaced.unlink(missing_ok=True)
-    placed = out.with_name(file) if file else None
     return BakeReport(
         path=out,
-        size=out.stat().st_size + (placed.stat().st_size if placed else 0),
+        size=out.stat().st_size + (0 if placed is None else placed.length),
         manifest=written,
         cases=len(fixture.cases),
         differences={encoder.proves: proven, **golden.invariance},
         seconds=seconds,
-        weights=placed,
+        weights=None if placed is None else out.with_name(placed.file),
     )
 
 
 def _write_tail(
-    model: ir.Model, weights: str, contract: Contract, out: Path, tail: Path
+    model: ir.Model, beside: bool, contract: Contract, out: Path, tail: Path
 ) -> Weights | None:
     """Write the graph that the model file ends with, and what lies beside it."""
-    file = serialize(model, weights)
+    file = serialize(model, weights_name(out.stem) if beside else "")
     if file.size > container.LARGEST_FILE:
         raise too_large(model, file.size, contract, out)
-    return file.write(tail)
+    digest = file.write(tail)
+    if digest is None:
+        return None
+    # The graph names its weights by their content, which is known only now.
+    name = weights_name(out.stem, digest)
+    written = tail.with_name(file.weights).rename(tail.with_name(name))
+    with tail.open("wb") as again:
+        serialize(model, name).write_to(again)
+    return Weights(file=name, length=written.stat().st_size, sha256=digest)
 
 
 def _prove(

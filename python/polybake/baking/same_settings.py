@@ -36,7 +36,7 @@ def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object,
     yield "description", model.description, manifest.description
     yield "precision", model.precision, manifest.precision
     yield "storage", Lowering(model.precision, model.storage).stored, manifest.storage
-    yield "weights", model.weights, "beside" if manifest.weights_beside else "inside"
+    yield "weights", model.weights, "inside" if manifest.weights is None else "beside"
     yield "expose", model.expose, manifest.exposed
     source, task, steps = opened(config)
     yield "source", source.folder.identifier, manifest.source.identifier

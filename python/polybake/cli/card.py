@@ -16,12 +16,12 @@ def card(
     """
     from polybake.baking.tasks import TASKS
     from polybake.base.files.atomic import replacing
-    from polybake.base.modelfile.container import check_tail, read_head, tail_digest
+    from polybake.base.modelfile.container import check_digest, read_head, tail_digest
     from polybake.shipping.card.bill_of_materials import bill_of_materials
     from polybake.shipping.card.model_card import model_card
 
     head = read_head(model)
-    check_tail(head)
+    check_digest(head)
     digest = tail_digest(model)  # from its first byte on
     beside = None if head.weights_path is None else tail_digest(head.weights_path)
     task = TASKS.get(head.manifest.contract.task)

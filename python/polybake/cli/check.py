@@ -33,7 +33,7 @@ def check(
 
     Example: polybake check build/minilm.onnx --clients clients
     """
-    from polybake.base.modelfile.container import check_tail, read_head
+    from polybake.base.modelfile.container import check_digest, read_head
     from polybake.config import load_config
     from polybake.generation.generate import generate
 
@@ -42,7 +42,7 @@ def check(
     if signature is not None or public_key is not None:
         typer.echo(signed(model, signature, public_key))
     head = read_head(model)
-    check_tail(head)
+    check_digest(head)
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     typer.echo(reproduced(model))
     if config is not None:

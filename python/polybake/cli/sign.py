@@ -20,9 +20,9 @@ def sign(
 
     Example: polybake sign build/minilm.onnx --private-key key.pem
     """
-    from polybake.base.modelfile.container import check_tail, read_head
+    from polybake.base.modelfile.container import check_digest, read_head
 
-    check_tail(read_head(model))  # errors of the file come first
+    check_digest(read_head(model))  # errors of the file come first
     from polybake.shipping.sign.signature import sign as sign_file
 
     signature = output or model.with_name(f"{model.name}.sig")

@@ -160,7 +160,7 @@ def build_context(
         ragged="ragged" in traits,
         several=bool(contract.further_outputs),
         words="words" in traits,
-        beside=manifest.weights_beside,
+        beside=manifest.weights is not None,
         format=manifest.format,
         bulk="bulk" in parts,
         cuda="cuda" in parts,

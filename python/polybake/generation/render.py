@@ -1,5 +1,6 @@
 """Manifest and templates in, ``{path: text}`` out; nothing is written here."""
 
+import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,18 +19,9 @@ from polybake.generation.names import names_for
 
 _TEMPLATE = ".jinja"
 
-#: What the clients of a task share with those of others, in every language: a folder of templates
-#: each, where a language has something for it.
-_TRAITS: dict[str, tuple[str, ...]] = {
-    "embed": ("prompted",),
-    "multi-vector": ("prompted",),
-    "sparse": ("prompted", "sparse-vector", "ranked"),
-    "hybrid": ("sparse-vector",),
-    "classify": ("labelled", "ranked"),
-    "classify-pairs": ("labelled", "ranked"),
-    "zero-shot": ("labelled", "ranked"),
-    "rerank": ("ranked",),
-}
+#: What the clients of a task share with those of others: a folder of templates each, where a
+#: language has something for it.
+_TRAITS = "traits.toml"
 
 #: The file in which a task of one language names further ones.
 _FURTHER = "traits.txt"
@@ -94,7 +86,7 @@ def render_client(
     for part in parts:
         if part not in PARTS:
             raise InputError(f"part {part!r}: choose one of: {', '.join(PARTS)}")
-    if manifest.weights_beside and not own.beside:
+    if manifest.weights is not None and not own.beside:
         raise InputError(
             f"{language}: its clients take no weights beside the model file, as files above 2 GiB "
             "have them; leave the language out"
@@ -142,7 +134,8 @@ def _traits(of_task: list[Path], contract: Contract) -> list[str]:
     named = [name for file in files for name in file.read_text(encoding="utf-8").split()]
     ragged = [] if contract.output.counts is None else ["ragged"]
     words = ["words"] if "words" in contract.settings else []
-    return [*dict.fromkeys([*named, *_TRAITS.get(contract.task, ())]), *ragged, *words]
+    known = tomllib.loads((templates_folder() / _TRAITS).read_text(encoding="utf-8"))
+    return [*dict.fromkeys([*named, *known[contract.task]]), *ragged, *words]
 
 
 def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
-from polybake.base.modelfile.container import check_tail, read_head
+from polybake.base.modelfile.container import check_digest, read_head
 from polybake.base.modelfile.fixture import Device, Text, decode_slack, decode_vectors
 from polybake.base.modelfile.rows import Rows
 from polybake.errors import CheckFailed, InputError
@@ -104,7 +104,7 @@ class Embedder:
         Raises:
             CheckFailed: the file was changed, or as in `reproduce`.
         """
-        check_tail(self.head)
+        check_digest(self.head)
         return self.reproduce()
 
     def reproduce(self) -> float:

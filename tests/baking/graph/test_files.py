@@ -55,7 +55,7 @@ def model() -> ir.Model:
 def test_every_number_is_itself(tmp_path: Path, beside: str | None) -> None:
     """In one file or two, and the nodes stay; the size is known before."""
     file = serialize(model(), beside)
-    weights = file.write(tmp_path / "m.onnx")
+    digest = file.write(tmp_path / "m.onnx")
     assert file.size == (tmp_path / "m.onnx").stat().st_size
     whole = onnx.load(tmp_path / "m.onnx")
     onnx.checker.check_model(tmp_path / "m.onnx", full_check=True)
@@ -77,11 +77,7 @@ def test_every_number_is_itself(tmp_path: Path, beside: str | None) -> None:
     assert all(place["location"] == beside for place in places)
     assert all(int(place["offset"]) % 4096 == 0 for place in places)
     if beside:
-        assert weights is not None
-        data = (tmp_path / beside).read_bytes()
-        digest = hashlib.sha256(data[4096:]).hexdigest()
-        assert data[:4096] == f"polybake weights 1\n{digest}\n".encode().ljust(4096, b"\0")
-        assert (weights.file, weights.length, weights.sha256) == (beside, len(data), digest)
+        assert digest == hashlib.sha256((tmp_path / beside).read_bytes()).hexdigest()
 
 
 def test_a_model_is_written_twice_to_the_same_bytes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from polybake.base.files.atomic import creating, replacing, restoring
+from polybake.base.files.atomic import creating, replacing
 from polybake.base.files.exclusive import exclusive
 from polybake.base.files.scratch import Scratch
 from polybake.errors import InputError
@@ -88,32 +88,6 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("before", [None, "old"])
-def test_what_fails_later_puts_back_what_was_there(tmp_path: Path, before: str | None) -> None:
-    path = tmp_path / "file"
-    if before:
-        path.write_text(before)
-
-    def fail_after_replacing() -> None:
-        with restoring(path):
-            with replacing(path) as file:
-                file.write(b"new")
-            assert path.read_text() == "new"
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail_after_replacing()
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == (
-        [("file", before)] if before else []
-    )
-    with pytest.raises(RuntimeError), restoring(path):
-        raise RuntimeError
-    assert path.exists() == bool(before)
-    with restoring(path), replacing(path) as file:
-        file.write(b"new")
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("file", "new")]
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:

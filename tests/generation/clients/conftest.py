@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 from models.files.task_models import TASK_MODELS
 from polybake.generation import LANGUAGES
 from support.clients.once import digest, once
-from support.clients.rendered import HEADS, parts_of, write, write_heads_client
+from support.clients.rendered import parts_of, write
 from support.clients.toolchain import Toolchain
 
 #: Models whose clients differ in more than a name: fixtures of these names.
@@ -108,12 +108,9 @@ def clients(
 
     def render(folder: Path) -> None:
         for kind in sorted(kinds):
-            if kind.startswith("heads"):
-                write_heads_client(language, folder / kind, beside=kind != "heads")
-            else:
-                parts = () if kind == "core" else parts_of(language)
-                name = f"of-{kind.replace('_', '-')}"
-                write(language, folder / kind, models[kind], name=name, parts=parts)
+            parts = () if kind == "core" else parts_of(language)
+            name = f"of-{kind.replace('_', '-')}"
+            write(language, folder / kind, models[kind], name=name, parts=parts)
 
     folder = toolchain.prepare(render)
-    return {kind: (models.get(kind, HEADS), folder / kind) for kind in kinds}
+    return {kind: (models[kind], folder / kind) for kind in kinds}

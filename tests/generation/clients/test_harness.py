@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generation.clients.conftest import Pair, in_all, only
-from polybake.verification.harness.harness import Harness
-from polybake.verification.harness.harness_file import read_client
-from polybake.verification.harness.protocol import Errored, Results, Start, Stop
+from generation.clients.conftest import only
 from support.clients.conversation import ask, check_protocol, lines, start
 from support.clients.rendered import HEADS, run
 from support.clients.toolchain import Toolchain
@@ -80,40 +75,6 @@ def test_a_provider_is_proven(client: Path, every_feed: Path) -> None:
         "proven_by": "append",
     }
     assert device["kind"] == "device"
-
-
-@in_all("heads", "heads_beside", but="python")
-def test_damaged_heads(clients: dict[str, Pair], kind: str, tmp_path: Path) -> None:
-    """Of every file of fixtures/heads a client says the words that every reader of heads says.
-
-    One that knows weights beside the graph says others of a few files.
-    """
-    _, client = clients[kind]
-    place = tmp_path / "a h\u00e9ad"
-    shutil.copytree(HEADS, place)
-    harness = Harness(read_client(client))
-    wrong = []
-    for case in json.loads((place / "heads.json").read_text(encoding="ascii"))["heads"]:
-        if kind == "heads_beside" and "older" not in case:
-            continue
-        path = place / f"{case['id']}.onnx"
-        answer = harness.ask(Start(model=str(path), device="cpu"), SECONDS)
-        message = case["message"] if kind != "heads" else case.get("older", case["message"])
-        expected = message and f"{path}: {message.replace('FOLDER', str(place))}"
-        assert isinstance(answer, Errored | Results)
-        found = said_by(answer)
-        if found != (("wrong_model", expected) if expected else None):
-            wrong.append(f"{case['id']}: {found!r}, expected {expected!r}")
-    harness.ask(Stop(), SECONDS)
-    harness.finish(SECONDS)
-    assert not wrong, "\n".join(wrong)
-
-
-def said_by(answer: Errored | Results) -> tuple[str, str] | None:
-    """The kind and the message of an error; Node's own words begin in lower case."""
-    if isinstance(answer, Results):
-        return None
-    return answer.kind, answer.message.replace("(no such file", "(No such file")
 
 
 @pytest.mark.parametrize(

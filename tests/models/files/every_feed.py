@@ -204,6 +204,6 @@ def write_every_feed_model(
         tolerances=TOLERANCES,
         cases=tuple(cases),
     )
-    modelfile.write(path, tail, tail_digest, manifest, text, fixture)
+    modelfile.write(path, tail, manifest, text, fixture)
     tail.unlink()
     return path

@@ -45,7 +45,6 @@ def write_varied(
     write(
         path,
         tail,
-        digest,
         head.manifest.model_copy(update=facts),
         json.dumps(words),
         head.fixture,

@@ -20,7 +20,7 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
     """Write ``source`` as a graph with its weights in a file beside it.
 
     Args:
-        target: The ``.onnx`` file; its weights are ``NAME.weights`` in the same folder.
+        target: The ``.onnx`` file; its weights are ``NAME-<16 hex>.weights`` in the same folder.
         least: Initializers of fewer bytes stay in the graph.
 
     Returns:
@@ -31,17 +31,12 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
     parts = ("polybake.manifest", "polybake.tokenizer", "polybake.fixture")
     head = {key: json.loads(written[key]) for key in parts}
     del model.metadata_props[:]
-    weights = target.with_suffix(".weights")
     payload = bytearray()
     for tensor in model.graph.initializer:
         if len(tensor.raw_data) < least:
             continue
         payload += bytes(-len(payload) % _PAGE)
-        place = {
-            "location": weights.name,
-            "offset": _PAGE + len(payload),
-            "length": len(tensor.raw_data),
-        }
+        place = {"offset": len(payload), "length": len(tensor.raw_data)}
         payload += tensor.raw_data
         tensor.ClearField("raw_data")
         tensor.data_location = onnx.TensorProto.EXTERNAL
@@ -49,10 +44,14 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
             tensor.external_data.add(key=key, value=str(value))
     assert payload, "no weight is large enough"
     digest = hashlib.sha256(payload).hexdigest()
-    weights.write_bytes(f"polybake weights 1\n{digest}\n".encode().ljust(_PAGE, b"\0") + payload)
+    weights = target.with_name(f"{target.stem}-{digest[:16]}.weights")
+    weights.write_bytes(payload)
+    for tensor in model.graph.initializer:
+        if tensor.external_data:
+            tensor.external_data.add(key="location", value=weights.name)
     tail = model.SerializeToString(deterministic=True)
     manifest, fixture = head["polybake.manifest"], head["polybake.fixture"]
-    manifest["format"] = 2
+    manifest["weights"] = {"file": weights.name, "length": len(payload), "sha256": digest}
     identity = [
         hashlib.sha256(tail).hexdigest(),
         hashlib.sha256(_json(head["polybake.tokenizer"])).hexdigest(),
@@ -62,15 +61,11 @@ def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
     fingerprint = hashlib.sha256("\n".join(identity).encode()).hexdigest()
     manifest["fingerprint"] = fixture["fingerprint"] = fingerprint
     written = {key: _json(head[f"polybake.{key}"]) for key in ("manifest", "tokenizer", "fixture")}
-    digests = {key: hashlib.sha256(value).hexdigest() for key, value in written.items()}
-    about = {"file": weights.name, "length": weights.stat().st_size, "sha256": digest}
-    digests |= {"tail": identity[0], "tail_length": len(tail), "weights": about}
     contract = hashlib.sha256(identity[2].encode()).hexdigest().encode()
-    values = {"contract": contract} | written | {"digests": _json(digests)}
+    values = {"contract": contract} | written
     head = b"".join(_entry(key, value) for key, value in values.items())
-    about = {"sha256": hashlib.sha256(head + tail).hexdigest()}
+    about = {"sha256": hashlib.sha256(head + tail).hexdigest(), "length": len(head + tail)}
     about |= {key: [279 + head.index(value), len(value)] for key, value in values.items()}
-    del about["digests"]
     target.write_bytes(_entry("digest", _json(about).ljust(256)) + head + tail)
     return target
 

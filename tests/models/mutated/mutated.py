@@ -58,7 +58,7 @@ def write_mutated(sound: Path, path: Path, change: Change) -> Path:
         )
 
         def save(fixture: Fixture) -> None:
-            write(path, tail, digest, manifest, tokenizer.decode(), fixture)
+            write(path, tail, manifest, tokenizer.decode(), fixture)
 
         save(head.fixture)  # golden cases are made of a whole file
         save(make_fixture(path, texts))

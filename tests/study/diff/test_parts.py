@@ -57,7 +57,7 @@ def test_a_graph_that_was_changed_is_not_compared(every_feed: Path, tmp_path: Pa
     data = bytearray(every_feed.read_bytes())
     data[-1] ^= 1
     (tmp_path / "b.onnx").write_bytes(data)
-    with pytest.raises(CheckFailed, match="the graph does not match its digest"):
+    with pytest.raises(CheckFailed, match="does not match its digest"):
         compare_parts(every_feed, tmp_path / "b.onnx")
 
 
@@ -100,7 +100,7 @@ def test_a_prompt_that_is_gone_is_named(every_feed: Path, tmp_path: Path) -> Non
 
 
 def test_weights_beside_a_graph_are_part_of_it(every_feed: Path, tmp_path: Path) -> None:
-    """The graph's own bytes say where its weights lie, and not what they are."""
+    """The graph names the file of its weights, whose name says what they are."""
     varied = write_varied(
         every_feed, tmp_path / "v.onnx", graph=change_weight("token_rows", lambda rows: rows * 2)
     )
@@ -110,7 +110,6 @@ def test_weights_beside_a_graph_are_part_of_it(every_feed: Path, tmp_path: Path)
         if (tmp_path / name).mkdir() is None
     )
     parts = compare_parts(one, other)
-    assert parts.before.digests.tail == parts.after.digests.tail
     assert parts.differs("graph")
     assert not parts.same
     assert compare_parts(one, one).same

@@ -20,7 +20,7 @@ from polybake.verification.report import Report
 from polybake.verification.verdict import Stage, Status, Verdict
 from polybake.verification.verify import verify
 
-HEADS = Path(__file__).parents[3] / "fixtures" / "heads"
+MINILM = Path(__file__).parents[3] / "fixtures" / "all-minilm-l6-v2" / "manifest.json"
 
 #: Model names that formatters could treat differently: a short, a plain and the longest one.
 NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
@@ -124,12 +124,10 @@ def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
     return folder
 
 
-def write_heads_client(language: str, folder: Path, *, beside: bool = False) -> Path:
-    """Write the client that the files of fixtures/heads are for, or those with weights beside."""
-    path = HEADS / "manifest.json"
-    manifest = parse_manifest(path.read_text(encoding="ascii"), str(path))
-    changes = {"format": 2, "name": "heads-beside"} if beside else {"format": 1, "name": "heads"}
-    client = render_client(manifest.model_copy(update=changes), language)
+def write_example(language: str, folder: Path) -> Path:
+    """Write a client whose packages are those of every client of the language."""
+    manifest = parse_manifest(MINILM.read_text(encoding="ascii"), str(MINILM))
+    client = render_client(manifest, language)
     write_client(folder, client.files | client.binaries, client.project_files)
     return folder
 

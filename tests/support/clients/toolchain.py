@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from support.clients.once import digest, once
-from support.clients.rendered import run, write_heads_client
+from support.clients.rendered import run, write_example
 
 #: What a client's own tests say without a model.
 WITHOUT_MODEL = "set POLYBAKE_MODEL to the path of the baked .onnx file"
@@ -79,7 +79,7 @@ class Toolchain:
         self.folder = folder
         version = run(*self.program, cwd=Path.cwd())
         with TemporaryDirectory() as name:
-            example = write_heads_client(self.language, Path(name) / "example")
+            example = write_example(self.language, Path(name) / "example")
             fetch = functools.partial(self.fetch, example)
             self.packages = once(folder, fetch, self.language, version, self.here, digest(example))
 

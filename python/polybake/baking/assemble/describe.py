@@ -10,6 +10,7 @@ from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Step
 from polybake.base.modelfile import container, manifest
 from polybake.base.modelfile.manifest import Dequantized, Deviation, Manifest
+from polybake.base.modelfile.weights import Weights
 
 
 def describe(
@@ -23,7 +24,7 @@ def describe(
     description: str,
     exposed: Sequence[str],
     tail: str,
-    weights: str | None,
+    weights: Weights | None,
     rebuilt: Dequantized | None,
     deviation: Deviation | None,
 ) -> Manifest:
@@ -39,13 +40,12 @@ def describe(
         description: A description for people.
         exposed: Values that are outputs, for debugging.
         tail: The digest of the graph's bytes.
-        weights: The digest of the file of weights beside it; None where the graph holds them.
+        weights: The file of weights beside it; None where the graph holds them.
         rebuilt: How far a quantized source's rebuilt graph lies from it.
         deviation: How far the vectors lie from the exact ones; None where they are these.
     """
     tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
     return Manifest(
-        format=1 if weights is None else 2,
         name=name,
         description=description,
         contract=built.contract,
@@ -66,7 +66,9 @@ def describe(
             adapter=source.folder.adapter,
         ),
         generator=__version__,
-        fingerprint=manifest.fingerprint(tail, tokenizer, built.contract, weights),
+        fingerprint=manifest.fingerprint(
+            tail, tokenizer, built.contract, None if weights is None else weights.sha256
+        ),
         verified=encoder.proves,
         exposed=tuple(exposed),
         dropped_tokens=built.dropped_tokens,
@@ -74,4 +76,5 @@ def describe(
         cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)
         if isinstance(encoder, PrefixedEncoder)
         else None,
+        weights=weights,
     )

@@ -13,8 +13,6 @@ import onnx
 from numpy.typing import NDArray
 from onnxscript import ir
 
-from polybake.base.modelfile.weights import HEADING_LENGTH, Weights
-
 #: The least bytes of a weight that lies beside the graph.
 _SMALLEST = 4096
 
@@ -32,7 +30,7 @@ def lies_beside(tensor: ir.TensorProtocol) -> bool:
 
 def offsets(tensors: Sequence[ir.TensorProtocol]) -> list[int]:
     """Return where each tensor begins, in bytes, and where a next one would."""
-    found = [HEADING_LENGTH]
+    found = [0]
     for tensor in tensors:
         found.append(-(-(found[-1] + tensor.nbytes) // _PAGE) * _PAGE)
     return found
@@ -53,24 +51,20 @@ def described(value: ir.Value, file: str, offset: int) -> onnx.TensorProto:
     return proto
 
 
-def write_weights(tensors: Sequence[ir.TensorProtocol], path: Path) -> Weights:
-    """Write the tensors, of which one at a time is read; return what the file says of itself.
+def write_weights(tensors: Sequence[ir.TensorProtocol], path: Path) -> str:
+    """Write the tensors, of which one at a time is read; return SHA-256 (hex) of the file.
 
     Raises:
         OSError: The disk is full.
     """
-    digest, length = hashlib.sha256(), HEADING_LENGTH
+    digest, length = hashlib.sha256(), 0
     with path.open("wb") as file:
-        file.write(bytes(HEADING_LENGTH))
         for tensor, offset in zip(tensors, offsets(tensors), strict=False):
             for block in (bytes(offset - length), *_blocks(tensor)):
                 digest.update(block)
                 file.write(block)
             length = offset + tensor.nbytes
-        weights = Weights(file=path.name, length=length, sha256=digest.hexdigest())
-        file.seek(0)
-        file.write(weights.heading)
-    return weights
+    return digest.hexdigest()
 
 
 def _blocks(tensor: ir.TensorProtocol) -> Iterator[bytes]:

@@ -18,7 +18,6 @@ from polybake.baking.graph.nodes import every_node
 from polybake.baking.graph.weights_file import described, lies_beside, offsets, write_weights
 from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.protobuf import varint
-from polybake.base.modelfile.weights import Weights
 from polybake.errors import InputError
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
@@ -61,11 +60,11 @@ class GraphFile:
         """Bytes of the whole file, without the weights beside it."""
         return len(self.start) + sum(entry.size for entry in self.entries)
 
-    def write(self, path: Path) -> Weights | None:
+    def write(self, path: Path) -> str | None:
         """Write the file, and its weights beside it: the same bytes for the same graph.
 
         Returns:
-            What is known of the weights; None where the graph holds them.
+            SHA-256 (hex) of the weights; None where the graph holds them.
 
         Raises:
             InputError: The disk is full.

@@ -38,36 +38,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def restoring(path: Path) -> Iterator[None]:
-    """Leave ``path`` as it was when the block fails, with its content or missing.
-
-    Raises:
-        InputError: The folder cannot be written to.
-    """
-    kept = path.with_name(f".{path.name}.kept")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept.unlink(missing_ok=True)
-        if path.exists():
-            os.link(path, kept)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be kept while another is written ({error.strerror or error}); "
-            "choose another place"
-        ) from error
-    try:
-        yield
-    except BaseException:
-        if kept.exists():
-            kept.replace(path)
-        else:
-            path.unlink(missing_ok=True)
-        raise
-    finally:
-        kept.unlink(missing_ok=True)  # still there where both are one file
-
-
-@contextmanager
 def creating(folder: Path) -> Iterator[Path]:
     """Open a temporary folder that is renamed to ``folder`` when the block succeeds.
 

@@ -1,10 +1,10 @@
 """Temporary folders that no run leaves behind, however it ends."""
 
 import atexit
-import os
 import shutil
 import tempfile
 import weakref
+from pathlib import Path
 from secrets import token_hex
 
 _FOLDERS: set[str] = set()
@@ -15,10 +15,10 @@ class Scratch:
 
     def __init__(self) -> None:
         #: The folder's path; known before it is there, as a signal may end the process just then.
-        self.name = os.path.join(tempfile.gettempdir(), f"polybake-{token_hex(8)}")
+        self.name = str(Path(tempfile.gettempdir(), f"polybake-{token_hex(8)}"))
         _FOLDERS.add(self.name)
         self._removal = weakref.finalize(self, _remove, self.name)
-        os.mkdir(self.name, 0o700)
+        Path(self.name).mkdir(0o700)
 
     def __enter__(self) -> str:
         return self.name

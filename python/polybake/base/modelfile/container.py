@@ -1,7 +1,7 @@
 """The container: one valid ONNX file whose head carries manifest, tokenizer and fixture.
 
 A ``ModelProto`` written as *head* (only field 14, ``metadata_props``) and *tail* (every
-other field). docs/format.md holds the reader's algorithm, which every client follows.
+other field). docs/format.md says how it is read.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
-from polybake.base.files.atomic import replacing, restoring
+from polybake.base.files.atomic import replacing
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
-from polybake.base.modelfile.protobuf import DamagedError, entries, entry
-from polybake.base.modelfile.weights import Weights, check_heading, check_payload
+from polybake.base.modelfile.protobuf import entry
+from polybake.base.modelfile.weights import Weights, check_length, check_payload
 from polybake.errors import CheckFailed, InputError
 
 DIGEST = "polybake.digest"
@@ -32,45 +31,73 @@ CONTRACT = "polybake.contract"
 MANIFEST = "polybake.manifest"
 TOKENIZER = "polybake.tokenizer"
 FIXTURE = "polybake.fixture"
-DIGESTS = "polybake.digests"
-
-_KEYS = (MANIFEST, TOKENIZER, FIXTURE, DIGESTS)
 
 #: Bytes of the value of ``polybake.digest``: what it is of begins at one offset in all files.
 DIGEST_LENGTH = 256
+_BEGIN = len(entry(DIGEST, bytes(DIGEST_LENGTH)))
 
 #: Protobuf's own limit for one message.
 LARGEST_FILE = 2**31 - 1
 
+_Place = tuple[NonNegativeInt, NonNegativeInt]
+
+
+class Digest(BaseModel):
+    """The value of ``polybake.digest``, the first entry.
+
+    Attributes:
+        sha256: SHA-256 (hex) of all that follows the entry.
+        length: Bytes of that.
+        contract, manifest, tokenizer, fixture: Where the entry's value begins in the file, and how
+            many bytes it has.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: str
+    length: int
+    contract: _Place
+    manifest: _Place
+    tokenizer: _Place
+    fixture: _Place
+
 
 @dataclass(frozen=True)
 class FileHead:
-    """All that precedes the graph.
-
-    Attributes:
-        digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``, and what is
-            known of the weights where they lie beside the file.
-        tail_offset: The byte at which the graph begins.
-    """
+    """All that precedes the graph."""
 
     path: Path
+    digest: Digest
     manifest: Manifest
     tokenizer: str
     fixture_json: bytes
-    digests: Digests
-    tail_offset: int
+
+    @property
+    def tail_offset(self) -> int:
+        """The byte at which the graph begins: the fixture is the last entry of the head."""
+        return sum(self.digest.fixture)
 
     @property
     def weights_path(self) -> Path | None:
         """The file of weights; None where the graph holds them."""
-        weights = self.digests.weights
+        weights = self.manifest.weights
         return None if weights is None else self.path.with_name(weights.file)
 
     @property
     def size(self) -> int:
         """Bytes of the file, and of its weights where they lie beside it."""
-        beside = 0 if self.digests.weights is None else self.digests.weights.length
-        return self.tail_offset + self.digests.tail_length + beside
+        weights = self.manifest.weights
+        return _BEGIN + self.digest.length + (0 if weights is None else weights.length)
+
+    @cached_property
+    def graph_digest(self) -> str:
+        """SHA-256 (hex) of the graph; a second for 2 GB."""
+        return tail_digest(self.path, self.tail_offset)
+
+    @property
+    def tokenizer_digest(self) -> str:
+        """SHA-256 (hex) of the tokenizer."""
+        return sha256(self.tokenizer.encode("ascii"))
 
     @cached_property
     def fixture(self) -> Fixture:
@@ -85,158 +112,115 @@ class FileHead:
             raise _damaged(self.path, FIXTURE) from error
 
 
-class Digests(BaseModel):
-    """The value of ``polybake.digests``."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    tail: str
-    tail_length: int = Field(gt=0, description="Bytes from the head's end to the file's.")
-    manifest: str
-    tokenizer: str
-    fixture: str
-    weights: Weights | None = None
-
-
 def read_head(path: Path | str) -> FileHead:
-    """Read and check the head without loading the graph.
+    """Read the head without loading the graph; `check_digest` says whether the file is the same.
 
     Raises:
-        InputError: not there, not a model file, damaged, of a newer format, or without its weights.
+        InputError: not there, not a model file, cut, of another format, or without its weights.
     """
     path = Path(path)
     with _opened(path) as file:
-        values, tail_offset = _read_values(file, path)
-        tail_length = file.seek(0, os.SEEK_END) - tail_offset
-    for key in _KEYS:
-        if key not in values:
-            raise InputError(f"{path}: has no {key}; write the file with: polybake bake")
-    try:
-        digests = Digests.model_validate_json(values[DIGESTS])
-    except ValidationError as error:
-        raise _damaged_digests(path) from error
-    if tail_length != digests.tail_length:
-        raise InputError(
-            f"{path}: has {tail_length} bytes after its head, expected {digests.tail_length}; "
-            "copy the file again"
-        )
-    for key in (MANIFEST, TOKENIZER, FIXTURE):
-        if sha256(values[key]) != getattr(digests, key.removeprefix("polybake.")):
-            raise InputError(f"{path}: {key} does not match its digest; copy the file again")
-        if not values[key].isascii():
-            raise _damaged(path, key)
+        begun, size = file.read(_BEGIN), os.fstat(file.fileno()).st_size
+        if not _is_baked(begun):
+            raise InputError(f"{path}: has no {DIGEST}; write the file with: polybake bake")
+        try:
+            digest = Digest.model_validate_json(begun[-DIGEST_LENGTH:])
+        except ValidationError as error:
+            raise InputError(f"{path}: {DIGEST} is damaged; copy the file again") from error
+        if size != _BEGIN + digest.length:
+            raise InputError(
+                f"{path}: has {size} bytes, expected {_BEGIN + digest.length}; copy the file again"
+            )
+        values = {}
+        for key, (begin, length) in (
+            (MANIFEST, digest.manifest),
+            (TOKENIZER, digest.tokenizer),
+            (FIXTURE, digest.fixture),
+        ):
+            file.seek(min(begin, size))
+            values[key] = file.read(min(length, size))
+            if len(values[key]) != length or not values[key].isascii():
+                raise _damaged(path, key)
     manifest = parse_manifest(values[MANIFEST].decode("ascii"), str(path))
-    if (digests.weights is None) is manifest.weights_beside:
-        raise _damaged_digests(path)
-    if digests.weights is not None:
-        check_heading(path, digests.weights)
-    return FileHead(
-        path=path,
-        manifest=manifest,
-        tokenizer=values[TOKENIZER].decode("ascii"),
-        fixture_json=values[FIXTURE],
-        digests=digests,
-        tail_offset=tail_offset,
-    )
+    if manifest.weights is not None:
+        check_length(path, manifest.weights)
+    return FileHead(path, digest, manifest, values[TOKENIZER].decode("ascii"), values[FIXTURE])
 
 
-def check_tail(head: FileHead) -> None:
-    """Hash the graph, and the weights where they lie beside it; compare the digests.
+def check_digest(head: FileHead) -> None:
+    """Hash the file, and its weights where they lie beside it; a second for 2 GB.
 
     Raises:
-        CheckFailed: The graph or its weights were changed.
+        CheckFailed: A byte of them was changed.
     """
-    if tail_digest(head.path, head.tail_offset) != head.digests.tail:
-        raise CheckFailed(f"{head.path}: the graph does not match its digest; copy the file again")
-    if head.digests.weights is not None:
-        check_payload(head.path, head.digests.weights)
+    if tail_digest(head.path, _BEGIN) != head.digest.sha256:
+        raise CheckFailed(f"{head.path}: does not match its digest; copy the file again")
+    if head.manifest.weights is not None:
+        check_payload(head.path, head.manifest.weights)
 
 
 def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
-    """SHA-256 (hex) of everything after the head; of a whole file that is only a tail."""
+    """SHA-256 (hex) of everything from an offset on."""
     with _opened(Path(path)) as file:
         file.seek(tail_offset)
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write(
-    path: Path,
-    tail: Path,
-    digest: str,
-    manifest: Manifest,
-    tokenizer: str,
-    fixture: Fixture,
-    weights: Weights | None = None,
-) -> None:
+def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: Fixture) -> None:
     """Write head and tail as one file: to a temporary file first, then renamed.
 
-    Weights beside it are put in place first. Where a process is killed in between, a reader finds
-    that the two do not belong together; an error leaves what was there before.
+    Weights beside it are put in place first. Their name says what they hold, so that the end of the
+    process leaves no model with the weights of another.
 
     Args:
         path: The model file.
-        tail: A file that holds the tail.
-        digest: The result of ``tail_digest(tail)``, which the fingerprint is made of as well.
+        tail: A file that holds the tail; its weights lie beside it under the manifest's name.
         manifest, tokenizer, fixture: The content of the head.
-        weights: The file of weights beside the tail, which goes beside ``path`` before that is
-            there; None where the tail holds them.
 
     Raises:
         InputError: The file would be larger than one ONNX file can be.
     """
-    values = {
+    head = {
         CONTRACT: manifest.contract.digest.encode("ascii"),
         MANIFEST: ascii_json(manifest.model_dump(mode="json")),
         TOKENIZER: ascii_json(json.loads(tokenizer)),
         FIXTURE: ascii_json(fixture.model_dump(mode="json")),
     }
-    digests = Digests(
-        tail=digest,
-        tail_length=tail.stat().st_size,
-        weights=weights,
-        **{
-            key.removeprefix("polybake."): sha256(values[key])
-            for key in (MANIFEST, TOKENIZER, FIXTURE)
-        },
-    )
-    values[DIGESTS] = ascii_json(digests.model_dump(exclude_none=True))
-    digest_entry = _digest_entry(values, tail)
-    head = b"".join([digest_entry, *(entry(key, value) for key, value in values.items())])
-    check_size(len(head) + tail.stat().st_size, path)
-    with ExitStack() as both:
-        if weights is not None:
-            both.enter_context(restoring(path.with_name(weights.file)))
-        out = both.enter_context(replacing(path))
-        out.write(head)
-        _copy(tail, out)
-        if weights is not None:
-            with replacing(path.with_name(weights.file)) as beside:
-                _copy(tail.with_name(weights.file), beside)
+    entries = [(key, value, entry(key, value)) for key, value in head.items()]
+    length = sum(len(whole) for _, _, whole in entries) + tail.stat().st_size
+    check_size(_BEGIN + length, path)
+    with _placed(manifest.weights, tail, path), replacing(path) as out:
+        out.write(bytes(_BEGIN))  # the digest is known in the end
+        digest, places = hashlib.sha256(), {}
+        for key, value, whole in entries:
+            out.write(whole)
+            digest.update(whole)
+            places[key.removeprefix("polybake.")] = [out.tell() - len(value), len(value)]
+        with tail.open("rb") as file:
+            while block := file.read(1 << 20):
+                out.write(block)
+                digest.update(block)
+        out.seek(0)
+        found = ascii_json({"sha256": digest.hexdigest(), "length": length, **places})
+        out.write(entry(DIGEST, found.ljust(DIGEST_LENGTH)))
 
 
-def _digest_entry(values: dict[str, bytes], tail: Path) -> bytes:
-    """Return the first entry: SHA-256 of all that follows it, and where the other values lie.
-
-    The value has one length in all files, so that what it is of begins at one offset.
-    """
-    place = len(entry(DIGEST, bytes(DIGEST_LENGTH)))
-    digest, places = hashlib.sha256(), {}
-    for key, value in values.items():
-        whole = entry(key, value)
-        digest.update(whole)
-        if key != DIGESTS:
-            places[key.removeprefix("polybake.")] = [place + len(whole) - len(value), len(value)]
-        place += len(whole)
-    with tail.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    found = ascii_json({"sha256": digest.hexdigest(), **places})
-    return entry(DIGEST, found.ljust(DIGEST_LENGTH))
-
-
-def _copy(source: Path, out: BinaryIO) -> None:
-    with source.open("rb") as file:
+@contextmanager
+def _placed(weights: Weights | None, tail: Path, path: Path) -> Iterator[None]:
+    """Put the weights that lie beside a tail beside the model file, unless that then fails."""
+    if weights is None:
+        yield
+        return
+    place = path.with_name(weights.file)
+    known = place.exists()
+    with replacing(place) as out, tail.with_name(weights.file).open("rb") as file:
         shutil.copyfileobj(file, out, 1 << 20)
+    try:
+        yield
+    except BaseException:
+        if not known:
+            place.unlink(missing_ok=True)
+        raise
 
 
 def check_size(size: int, path: Path) -> None:
@@ -261,7 +245,12 @@ def sha256(data: bytes) -> str:
 def is_baked(path: Path) -> bool:
     """Whether a file begins as a model file does: with the digest's entry."""
     with _opened(path) as file:
-        return DIGEST.encode("ascii") in file.read(64)
+        return _is_baked(file.read(_BEGIN))
+
+
+def _is_baked(begun: bytes) -> bool:
+    empty = entry(DIGEST, bytes(DIGEST_LENGTH))
+    return len(begun) == _BEGIN and begun.startswith(empty[:-DIGEST_LENGTH])
 
 
 @contextmanager
@@ -276,26 +265,6 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         yield file
 
 
-def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
-    """Return the values of the head by key, and the byte at which the tail begins."""
-    values: dict[str, bytes] = {}
-    try:
-        for key, value in entries(file):
-            if key in values:
-                raise InputError(f"{path}: {key} occurs twice; copy the original file again")
-            if key in _KEYS:
-                values[key] = value
-    except DamagedError as error:
-        raise InputError(
-            f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
-        ) from error
-    return values, file.tell()
-
-
-def _damaged_digests(path: Path) -> InputError:
-    return InputError(f"{path}: {DIGESTS} is damaged; copy the file again")
-
-
 def _damaged(path: Path, key: str) -> InputError:
-    """Return the error for a damaged value; its digest holds, so it was written like this."""
-    return InputError(f"{path}: {key} is damaged; bake the model again")
+    """Return the error for a value that cannot be read."""
+    return InputError(f"{path}: {key} is damaged; copy the file again, or bake the model again")

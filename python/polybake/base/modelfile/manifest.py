@@ -12,10 +12,11 @@ from pydantic import (
 )
 
 from polybake.base.modelfile.record import GrownRecord, Record
+from polybake.base.modelfile.weights import Weights
 from polybake.errors import InputError
 
-#: The newest format. One of format 2 has weights beside it, which readers of format 1 must refuse.
-FORMAT = 2
+#: The format of the model files that this polybake writes and reads.
+FORMAT: Literal[2] = 2
 
 #: The second output of a quantized graph: the vectors before quantization.
 UNQUANTIZED = "unquantized_embedding"
@@ -268,11 +269,11 @@ class TokenizerDifference(Record):
 class Manifest(GrownRecord):
     """The value of ``polybake.manifest`` in a model file."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens", "cached", "tokenizer_differs"})
-
-    format: Literal[1, 2] = Field(
-        default=1, description="2 where the weights lie in a file of their own beside the graph."
+    later: ClassVar[frozenset[str]] = frozenset(
+        {"dropped_tokens", "cached", "tokenizer_differs", "weights"}
     )
+
+    format: Literal[2] = FORMAT
     name: Annotated[str, AfterValidator(checked_name)]
     description: str = ""
     contract: Contract
@@ -308,11 +309,10 @@ class Manifest(GrownRecord):
         default=None,
         description="The prompts that are not computed again for each text; absent where all are.",
     )
-
-    @property
-    def weights_beside(self) -> bool:
-        """Whether the weights lie in a file of their own."""
-        return self.format == 2
+    weights: Weights | None = Field(
+        default=None,
+        description="The file of weights beside the graph; absent where the graph holds them.",
+    )
 
 
 def fingerprint(
@@ -321,7 +321,7 @@ def fingerprint(
     """SHA-256 (hex) over graph, tokenizer, contract, and weights: equal means equal vectors.
 
     Args:
-        weights_digest: Of the payload of a file beside the graph; None where the graph holds them.
+        weights_digest: Of the file beside the graph; None where the graph holds them.
     """
     beside = [] if weights_digest is None else [weights_digest]
     text = "\n".join([tail_digest, tokenizer_digest, contract.canonical(), *beside])
@@ -329,15 +329,20 @@ def fingerprint(
 
 
 def parse_manifest(text: str, path: str) -> Manifest:
-    """Read a manifest, and refuse a manifest of a newer polybake.
+    """Read a manifest, and refuse a manifest of another format.
 
     Raises:
-        InputError: It is not JSON, its format is newer, or a field is missing or wrong.
+        InputError: It is not JSON, its format is another, or a field is missing or wrong.
     """
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or type(data.get("format")) is not int:
             raise ValueError("no manifest")
+        if data["format"] < FORMAT:
+            raise InputError(
+                f"{path}: manifest format {data['format']} is older than {FORMAT}; "
+                "bake the model again"
+            )
         if data["format"] > FORMAT:
             writer = data.get("generator", "an unknown version")
             raise InputError(

@@ -4,16 +4,11 @@ Source: protobuf, "Encoding"; onnx.proto, ``ModelProto.metadata_props`` and
 ``StringStringEntryProto``.
 """
 
-import io
-import os
 from collections.abc import Iterator
-from typing import BinaryIO
 
 #: Tags of field number and wire type 2: a length and as many bytes follow.
 _METADATA_PROPS, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
 
-#: The most bytes of a length: more than a file of 2 GiB needs, and exact in any language.
-_LONGEST_VARINT = 5
 #: The most bytes of a whole number, which has 64 bits.
 _LONGEST_NUMBER = 10
 #: The bytes of numbers of a fixed size, by wire type.
@@ -21,35 +16,12 @@ _FIXED = {1: 8, 5: 4}
 
 
 class DamagedError(Exception):
-    """The bytes do not form a whole entry or field; ``position`` is the place of its tag."""
+    """The bytes do not form a whole field; ``position`` is the place of its tag."""
 
     def __init__(self, position: int) -> None:
         """Remember the position, in bytes."""
         super().__init__(f"byte {position}")
         self.position = position
-
-
-def entries(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    """Key and value of the metadata entries that a message begins with.
-
-    The file then stands at the first byte behind them.
-
-    Raises:
-        DamagedError: an entry is not whole, or holds more or less than a key and a value.
-    """
-    while True:
-        position = file.tell()
-        try:
-            content = _read(file, _METADATA_PROPS)
-            if content is None:
-                return
-            inner = io.BytesIO(content)
-            key, value = _read(inner, _KEY), _read(inner, _VALUE)
-        except EOFError as error:
-            raise DamagedError(position) from error
-        if key is None or value is None or inner.read():
-            raise DamagedError(position)
-        yield key.decode("utf-8", "replace"), value
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
@@ -101,28 +73,3 @@ def _number(message: bytes, place: int, begin: int) -> tuple[int, int]:
 
 def _field(tag: bytes, content: bytes) -> bytes:
     return tag + varint(len(content)) + content
-
-
-def _read(file: BinaryIO, tag: bytes) -> bytes | None:
-    """Return the content of the field if it begins here, else None.
-
-    Raises:
-        EOFError: The field is longer than the rest of the file.
-    """
-    start = file.tell()
-    if file.read(1) != tag:
-        file.seek(start)
-        return None
-    length = 0
-    for index in range(_LONGEST_VARINT):
-        byte = file.read(1) or b"\xff"  # the end of the file does not end a number
-        length |= (byte[0] & 0x7F) << (7 * index)
-        if byte[0] < 0x80:
-            break
-    else:
-        raise EOFError
-    begin = file.tell()
-    if length > file.seek(0, os.SEEK_END) - begin:
-        raise EOFError
-    file.seek(begin)
-    return file.read(length)

@@ -3,76 +3,73 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polybake.errors import CheckFailed, InputError
 
-#: Bytes before the payload: a whole page, so that ONNX Runtime can map what follows.
-HEADING_LENGTH = 4096
-
 
 class Weights(BaseModel):
-    """The key ``weights`` of ``polybake.digests``."""
+    """The manifest's ``weights``: a file whose name says what it holds."""
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     file: str = Field(
         pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*\.weights$",
         max_length=255,
         description="The file's name; it lies in the model file's folder.",
     )
-    length: int = Field(ge=HEADING_LENGTH, description="Bytes of the file.")
+    length: int = Field(ge=0, description="Bytes of the file.")
     sha256: str = Field(
-        pattern="^[0-9a-f]{64}$", description="Hex, of all that follows the heading."
+        pattern="^[0-9a-f]{64}$", description="Hex, of the file; its name has the first 16 digits."
     )
 
-    @property
-    def heading(self) -> bytes:
-        """The bytes that the file begins with."""
-        return f"polybake weights 1\n{self.sha256}\n".encode("ascii").ljust(HEADING_LENGTH, b"\0")
+    @model_validator(mode="after")
+    def _named_by_content(self) -> Weights:
+        if not self.file.endswith(f"-{self.sha256[:16]}.weights"):
+            raise ValueError(f"file: {self.file!r} is not named by its content")
+        return self
 
 
-def weights_name(model: Path) -> str:
-    """Return the name of the file of weights of a model file that is to be written.
+def weights_name(stem: str, digest: str = 64 * "0") -> str:
+    """Return the name of a file of weights: its model's, and 16 digits of its SHA-256.
+
+    ONNX Runtime then finds no weights of another model, nor those of an earlier bake.
+    """
+    return f"{stem}-{digest[:16]}.weights"
+
+
+def check_weights_name(model: Path) -> None:
+    """Check that a model file that is to be written gives its weights a name for every system.
 
     Raises:
         InputError: It has other characters than such a name may have.
     """
-    name = f"{model.stem}.weights"
-    try:
-        Weights(file=name, length=HEADING_LENGTH, sha256=64 * "0")
-    except ValidationError as error:
+    name = weights_name(model.stem)
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}", name):
         raise InputError(
             f"{model}: its weights would lie in {name!r} beside it; choose an --output of ASCII "
             "letters, digits, '.', '_' and '-'"
-        ) from error
-    if name == model.name:
-        raise InputError(f"{model}: has the name of its weights; choose an --output in .onnx")
-    return name
+        )
 
 
-def check_heading(model: Path, weights: Weights) -> None:
-    """Check that the file is there, as long as it was, and was baked with the model.
+def check_length(model: Path, weights: Weights) -> None:
+    """Check that the file is there, and whole.
 
     Raises:
         InputError: It is not.
     """
     path = model.with_name(weights.file)
-    with _opened(model, path) as file:
-        length, heading = os.fstat(file.fileno()).st_size, file.read(HEADING_LENGTH)
+    with _opened(model, path):
+        length = path.stat().st_size
     if length != weights.length:
         raise InputError(
             f"{model}: {path} has {length} bytes, expected {weights.length}; copy it again"
-        )
-    if heading != weights.heading:
-        raise InputError(
-            f"{model}: {path} belongs to another model; copy the one that was baked with it"
         )
 
 
@@ -84,7 +81,6 @@ def check_payload(model: Path, weights: Weights) -> None:
     """
     path = model.with_name(weights.file)
     with _opened(model, path) as file:
-        file.seek(HEADING_LENGTH)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != weights.sha256:
         raise CheckFailed(f"{model}: {path} does not match its digest; copy it again")

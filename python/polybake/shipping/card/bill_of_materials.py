@@ -51,8 +51,8 @@ def bill_of_materials(head: FileHead, digest: str, beside: str | None = None) ->
         "metadata": {"component": _model(head, digest)},
         "components": [
             _source(manifest),
-            _part("data", _TOKENIZER, "tokenizer.json", head.digests.tokenizer),
-            _part("file", _GRAPH, "graph", head.digests.tail),
+            _part("data", _TOKENIZER, "tokenizer.json", head.tokenizer_digest),
+            _part("file", _GRAPH, "graph", head.graph_digest),
             *weights,
         ],
         "dependencies": [

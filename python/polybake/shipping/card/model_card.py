@@ -49,7 +49,7 @@ def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | N
         cases=len(head.fixture.cases),
         made_by=head.fixture.made_by,
         tolerance=head.fixture.tolerances.get("cpu"),
-        digests=head.digests,
+        head=head,
         digest=digest,
         beside=beside,
     )

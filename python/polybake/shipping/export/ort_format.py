@@ -11,7 +11,7 @@ import onnxruntime as ort
 
 from polybake.base.files.atomic import replacing
 from polybake.base.files.scratch import Scratch
-from polybake.base.modelfile.container import LARGEST_FILE, check_tail, read_head
+from polybake.base.modelfile.container import LARGEST_FILE, check_digest, read_head
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import InputError
@@ -41,7 +41,7 @@ def export_ort(model: Path, output: Path) -> float:
     if output.suffix != _SUFFIX:
         raise InputError(f"{output}: ONNX Runtime knows its format by the suffix {_SUFFIX}; add it")
     head = read_head(model)
-    check_tail(head)
+    check_digest(head)
     if head.size > LARGEST_FILE:
         raise InputError(
             f"{output}: would have {head.size} bytes, and ONNX Runtime's format holds at most "

@@ -15,7 +15,7 @@ from onnxruntime import InferenceSession
 from polybake import __version__
 from polybake.base.files.atomic import creating
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.base.modelfile.container import FileHead, check_tail, read_head
+from polybake.base.modelfile.container import FileHead, check_digest, read_head
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.slack import Embeddings
@@ -51,7 +51,7 @@ def export_triton(model: Path, repository: Path) -> float:
             folder exists.
     """
     head = read_head(model)
-    check_tail(head)
+    check_digest(head)
     contract, name = head.manifest.contract, head.manifest.name
     if contract.task not in _TASKS:
         raise InputError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from polybake.base.files.documents import Change, document_changes
-from polybake.base.modelfile.container import FileHead, check_tail, read_head
+from polybake.base.modelfile.container import FileHead, check_digest, read_head
 from polybake.base.modelfile.manifest import Contract
 from polybake.errors import InputError
 
@@ -51,8 +51,9 @@ class ModelParts:
     def differs(self, part: str) -> bool:
         """Return whether a part differs; graphs are compared by their digests."""
         if part == "graph":
-            one, other = self.before.digests, self.after.digests
-            return (one.tail, one.weights) != (other.tail, other.weights)
+            one, other = self.before, self.after
+            # A file of weights is named by its content, and the graph names it.
+            return one.graph_digest != other.graph_digest
         return bool(self.changes_of(part))
 
     @property
@@ -119,7 +120,7 @@ def compare_parts(before: Path, after: Path) -> ModelParts:
                 f"{head.path}: gives a text several outputs, and a diff compares one; bake each "
                 'model with task = "embed" and compare these'
             )
-        check_tail(head)
+        check_digest(head)
     return ModelParts(*heads)
 
 

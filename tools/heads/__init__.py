@@ -1,1 +1,0 @@
-"""Model files with damaged heads, and what every reader says of them: fixtures/heads."""
