@@ -12,7 +12,7 @@ import pytest
 
 from generation.clients.conftest import only
 from support.clients.conversation import ask, check_protocol, lines, start
-from support.clients.rendered import HEADS, run
+from support.clients.rendered import MINILM, run
 from support.clients.toolchain import Toolchain
 
 SECONDS = 60.0
@@ -41,7 +41,7 @@ MISSING = [
             f"{library} cannot be loaded (",
             "1.24 or newer is needed; name its library by ORT_DYLIB_PATH or in the options",
         )
-        for library in ("/no such library", str(HEADS / "manifest.json"))
+        for library in ("/no such library", str(MINILM))
     ),
     *(
         (
