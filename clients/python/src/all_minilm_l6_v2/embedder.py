@@ -47,7 +47,7 @@ class Embedder(Model):
         """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``."""
         for row in rows:
             if len(row) > self.max_length:
-                raise ValueError(f"a row has {len(row)} token ids; expected at most {self.max_length}")
+                raise ValueError(f"a row of {len(row)} ids; expected at most {self.max_length}")
             # onnxruntime takes a negative id for one counted from the table's end.
             for token in row:
                 if not 0 <= token < VOCAB_SIZE:
