@@ -1,24 +1,42 @@
-"""A client that grows beyond its budget is named."""
+"""A client that grows beyond its budget is named, of every task."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import budgets
+from models.files.task_models import TASK_MODELS
+from polybake.base.modelfile.container import read_head
+from polybake.generation import LANGUAGES
 
 
-def test_the_core_is_counted_without_parts(
+def test_each_part_has_a_limit(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lines and files of the library each have a limit."""
+    """Lines and files of the library, lines of the harness and of the own tests."""
     manifest = repository / "fixtures/all-minilm-l6-v2/manifest.json"
     assert budgets.main(manifest) == 0
     assert "over" not in capsys.readouterr().out
-    paths, lines, files = budgets.BUDGETS["python"]
-    for most_lines, most_files in ((300, files), (lines, 5)):
-        monkeypatch.setitem(budgets.BUDGETS, "python", (paths, most_lines, most_files))
+    limits = budgets.BUDGETS["python"]
+    for part in ("lines", "files", "harness_lines", "tests_lines"):
+        monkeypatch.setitem(budgets.BUDGETS, "python", replace(limits, **{part: 5}))
         assert budgets.main(manifest) == 1
-        printed = capsys.readouterr().out
-        assert f" of {most_lines} lines, {files} of {most_files} files: over its budget" in printed
+        (told,) = [line for line in capsys.readouterr().out.splitlines() if "over" in line]
+        assert told.startswith("python: library ")
+        assert " of 5" in told
+
+
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_a_task_adds_few_lines(task: str, tmp_path: Path) -> None:
+    """The library of each is a wrapper around that of every client."""
+    manifest = read_head(TASK_MODELS[task](tmp_path / "a-task.onnx")).manifest
+    counts = {language: budgets.counted(manifest, language)[0] for language in LANGUAGES}
+    over = []
+    for language, told in counts.items():
+        lines, most = told.removeprefix("library ").split(",")[0].split(" of ")
+        if int(lines) > int(most):
+            over.append(f"{language}: {told}")
+    assert not over, "\n".join(over)

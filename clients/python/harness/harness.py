@@ -42,8 +42,7 @@ def started(model: Client, device: str) -> dict[str, Any]:
         "runtime_version": sys.modules["onnxruntime"].__version__,
         "tokenizer_version": tokenizers.__version__,
     }
-    proof = "session"
-    provider = {"requested": device, "active": model.provider, "proven_by": proof}
+    provider = {"requested": device, "active": model.provider, "proven_by": "session"}
     facts = {"name": model.name, "fingerprint": model.fingerprint, "provider": provider}
     return {"protocol": 1, "client": client, **facts, "capabilities": [*COMMANDS, "arguments"]}
 

@@ -3,9 +3,7 @@
 
 from typing import Any
 
-from all_minilm_l6_v2 import Embedder
-
-Client = Embedder
+from all_minilm_l6_v2 import Embedder as Client
 
 
 def call(model: Client, texts: Any) -> Any:

@@ -12,13 +12,7 @@ from pathlib import Path
 import pytest
 from asked import Client, call
 
-from all_minilm_l6_v2 import (
-    ClosedError,
-    DeviceError,
-    InvalidTextError,
-    ModelError,
-    SelfCheckError,
-)
+import all_minilm_l6_v2 as package
 from all_minilm_l6_v2.bulk import each
 from all_minilm_l6_v2.session import batches
 
@@ -58,7 +52,7 @@ def test_a_batch_keeps_its_budget() -> None:
 def test_a_file_that_is_cut_is_refused(path: Path, tmp_path: Path, share: float) -> None:
     whole = path.read_bytes()
     (tmp_path / "m.onnx").write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(ModelError, match="cannot be opened .*; copy the file again"):
+    with pytest.raises(package.ModelError, match="cannot be opened .*; copy the file again"):
         Client(tmp_path / "m.onnx")
 
 
@@ -77,27 +71,26 @@ def changed(path: Path, copy: Path, entry: str, behind: bytes, mended: bool = Tr
 
 def test_another_contract_is_refused(path: Path, tmp_path: Path) -> None:
     copy = changed(path, tmp_path / "m.onnx", "contract", b"")
-    with pytest.raises(ModelError, match=r"has contract .*, expected .*: polybake generate"):
+    with pytest.raises(package.ModelError, match="has contract .*: polybake generate"):
         Client(copy)
 
 
 def test_another_file_is_seen_by_the_self_check(path: Path, tmp_path: Path) -> None:
     """A byte that no digest knows, and a golden vector or token id that the model does not give."""
     copy = changed(path, tmp_path / "a.onnx", "manifest", b'"generator":"', False)
-    with pytest.raises(ModelError, match="does not match its digest; copy the file again"):
+    with pytest.raises(package.ModelError, match="does not match its digest; copy the file again"):
         Client(copy).self_check()
     for place, message in ((b'"data":"', "differs by"), (b'"input_ids":[[', "token ids")):
         copy = changed(path, tmp_path / "b.onnx", "fixture", place)
-        with pytest.raises(SelfCheckError, match=message):
+        with pytest.raises(package.SelfCheckError, match=message):
             Client(copy).self_check()
 
 
-def test_arguments(path: Path, model: Client) -> None:
-    """What is no list of texts in an order, and no device."""
+def test_wrong_arguments_are_refused(path: Path, model: Client) -> None:
     for wrong in ("text", b"text", {"text"}, {"text": 1}, ["a", 5]):
         with pytest.raises(TypeError, match="expected a"):
             call(model, wrong)
-    with pytest.raises(DeviceError, match='unknown device "tpu"; choose one of: cpu, cuda'):
+    with pytest.raises(package.DeviceError, match='unknown device "tpu"; choose one of: cpu, cuda'):
         Client(path, device="tpu")
 
 
@@ -105,8 +98,8 @@ def test_what_is_closed_says_so(path: Path) -> None:
     with Client(path) as opened, ThreadPoolExecutor(1) as pool:
         running = pool.submit(call, opened, TEXTS)
         opened.close()
-        assert running.exception() is None or isinstance(running.exception(), ClosedError)
-    with pytest.raises(ClosedError, match="is closed; open another"):
+        assert running.exception() is None or isinstance(running.exception(), package.ClosedError)
+    with pytest.raises(package.ClosedError, match="is closed; open another"):
         call(opened, TEXTS)
 
 
@@ -134,5 +127,5 @@ def test_a_stream_takes_what_it_needs() -> None:
     source = (taken.append(text) or text for text in [*"abcdef", "\ud800"])
     stream = each(lambda texts: map(len, texts), source, window=4)
     assert (next(stream), taken) == (1, [*"abcd"])
-    with pytest.raises(InvalidTextError, match=r"texts\[6\] is not valid Unicode"):
+    with pytest.raises(package.InvalidTextError, match=r"texts\[6\] is not valid Unicode"):
         list(stream)
