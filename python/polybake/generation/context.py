@@ -47,8 +47,10 @@ class Context:
     input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
     says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
     language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
-    prompts, and is empty where there are none. ``description`` is encoded for the project file.
+    for), ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``; ``prompt_names`` has the names
+    of all prompts, and is empty where there are none. Of pairs ``truncate`` and ``truncation_side``
+    say what is cut, as the contract does, and ``surrounded`` whether a text has a limit of its own,
+    or something around it; ``long_texts`` whether a text may be too long to be taken. ``description`` is encoded for the project file.
     """
 
     task: str
@@ -74,6 +76,11 @@ class Context:
     fed_prompt: bool
     prompt_values: str
     pair: str
+    pieces: str
+    truncate: str
+    truncation_side: str
+    surrounded: bool
+    long_texts: bool
     vocab_size: int
     pad_id: int
     paired: bool
@@ -127,6 +134,8 @@ def build_context(
     counts = next((one.counts for one in contract.outputs if one.counts is not None), None)
     values = next((one.values for one in contract.inputs if one.feed == "prompt_value"), {})
 
+    pair = None if contract.pair is None else contract.pair.model_dump(mode="json")
+
     def literal(value: JsonValue) -> str:
         return language.literal(value, 0)
 
@@ -152,7 +161,14 @@ def build_context(
         default_prompt=optional(contract.default_prompt),
         fed_prompt=bool(values),
         prompt_values=literal({**values}),
-        pair=literal(None if contract.pair is None else contract.pair.model_dump(mode="json")),
+        pair=literal(pair),
+        pieces=literal(None if pair is None else pair["pieces"]),
+        truncate="" if contract.pair is None else contract.pair.truncate,
+        truncation_side="" if contract.pair is None else contract.pair.truncation_side,
+        surrounded=contract.pair is not None
+        and any(one.before or one.after or one.limit is not None for one in contract.pair.texts),
+        long_texts="words" in traits
+        or (contract.pair is not None and contract.pair.truncate != "longest_first"),
         vocab_size=contract.vocab_size,
         pad_id=contract.pad_id,
         paired=contract.pair is not None,

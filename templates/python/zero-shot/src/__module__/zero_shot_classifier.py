@@ -28,8 +28,7 @@ class ZeroShotClassifier(Model):
             labels: what a text may be.
             template: what a label is put into, at ``{}``.
             multi_label: whether a text may have several labels: each score is then a probability of
-                its own, where the scores of a text are otherwise 1 together. One label alone always
-                has such a probability.
+                its own, as one label alone always has; otherwise a text's scores are 1 together.
             top: how many labels of each text; all of them where it is not given.
 
         Raises:
