@@ -47,10 +47,11 @@ class Context:
     input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
     says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
     language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``; ``prompt_names`` has the names
-    of all prompts, and is empty where there are none. Of pairs ``truncate`` and ``truncation_side``
-    say what is cut, as the contract does, and ``surrounded`` whether a text has a limit of its own,
-    or something around it; ``long_texts`` whether a text may be too long to be taken. ``description`` is encoded for the project file.
+    for), ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``; ``prompt_names`` has the
+    names of all prompts, and is empty where there are none. Of pairs ``truncate`` and
+    ``truncation_side`` say what is cut, as the contract does, and ``surrounded`` whether a text has
+    a limit of its own, or something around it; ``long_texts`` says whether a text may be too long
+    to be taken. ``description`` is encoded for the project file.
     """
 
     task: str
