@@ -20,7 +20,7 @@ def manifest(every_feed: Path) -> Manifest:
 
 def context_of(manifest: Manifest, language: str):
     names = names_for(language, manifest.name)
-    return build_context(manifest, LANGUAGES[language], names, "0.1.0")
+    return build_context(manifest, LANGUAGES[language], names, "0.1.0", client="Embedder")
 
 
 def with_contract(manifest: Manifest, **changes: object) -> Manifest:

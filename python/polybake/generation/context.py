@@ -1,7 +1,7 @@
 """All that a template may use: names and literals, decided before anything is rendered."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -16,45 +16,50 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 @dataclass(frozen=True)
 class InputLiterals:
-    """An input of the contract: its name as a literal of the language, and its feed."""
+    """An input of the contract: its name and its numbers by prompt as literals, and its feed."""
 
     name: str
     feed: str
+    values: str
 
 
 @dataclass(frozen=True)
 class OutputLiterals:
-    """An output of the contract; both fields are literals of the language."""
+    """An output of the contract; all fields are literals of the language."""
 
     name: str
     dimension: str
+    counts: str
 
 
 @dataclass(frozen=True)
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
-    package in snake case, or what the language makes of its names), ``version`` and
-    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
-    ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
-    says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
-    whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
-    the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
-    the words of texts, ``beside`` whether the weights lie beside the graph, ``fed_prompt`` whether
-    the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether it has these parts.
-    ``format`` is the newest format of model files that a client knows. ``feeds`` says what each
-    input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
-    says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
-    language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``; ``prompt_names`` has the
-    names of all prompts, and is empty where there are none. Of pairs ``truncate`` and
-    ``truncation_side`` say what is cut, as the contract does, and ``surrounded`` whether a text has
-    a limit of its own, or something around it; ``long_texts`` says whether a text may be too long
-    to be taken. ``description`` is encoded for the project file.
+    ``client`` is the class of the task's clients. ``language``, ``model``, ``package``, ``module``,
+    ``path`` (of folders or files: the package in snake case, or what the language makes of its
+    names), ``version`` and ``licence`` are safe anywhere. An embedding has ``dimension`` elements
+    of the language's type ``element``, and ``dimensions`` dimensions: eight per element with
+    ``packed_bits``. ``paired`` says whether rows are pairs of texts, ``prompted`` whether texts
+    have prompts, ``ragged`` whether a text has a number of rows of its own, ``several`` whether it
+    gets several outputs, the first of which is ``output`` and the others ``further``, ``words``
+    whether a client finds the words of texts, ``beside`` whether the weights lie beside the graph,
+    ``fed_prompt`` whether the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether
+    it has these parts. ``feeds`` says what each input of the graph takes. ``window`` is how many
+    texts are in memory at a time, ``pad_right`` says on which side rows are padded. ``name`` to
+    ``document_prompt`` are literals of the language, and so are ``digest`` (of the contract),
+    ``outputs`` (the names that a run is asked for; ``counts`` is the one that counts rows),
+    ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``, and each value of ``setting``, the
+    task's settings by name. ``prompt_names`` has the names of all prompts, and is empty where there
+    are none. Of pairs ``truncate`` and ``truncation_side`` say what is cut, as the contract does,
+    and ``surrounded`` whether a text has a limit of its own, or something around it; ``long_texts``
+    says whether a text may be too long to be taken, ``word_rule`` where words end. ``description``
+    is encoded for the project file.
     """
 
     task: str
+    client: str
+    language: str
     model: str
     package: str
     module: str
@@ -70,8 +75,11 @@ class Context:
     contract: str
     settings: str
     has_settings: bool
+    setting: Mapping[str, str]
+    word_rule: str
     digest: str
     outputs: str
+    counts: str
     prompts: str
     default_prompt: str
     fed_prompt: bool
@@ -113,6 +121,7 @@ def build_context(
     names: Names,
     version: str,
     *,
+    client: str,
     traits: Collection[str] = (),
     parts: Collection[str] = (),
 ) -> Context:
@@ -128,6 +137,7 @@ def build_context(
         return OutputLiterals(
             name=text(output.name),
             dimension=str(output.dimension),
+            counts=optional(output.counts),
         )
 
     licence = manifest.source.licence or ""
@@ -142,6 +152,8 @@ def build_context(
 
     return Context(
         task=contract.task,
+        client=client,
+        language=language.name,
         model=manifest.name,
         package=names.package,
         module=names.module,
@@ -156,8 +168,11 @@ def build_context(
         contract=language.literal(contract.model_dump(mode="json"), 0),
         settings=language.literal(contract.settings, 0),
         has_settings=bool(contract.settings),
+        setting={key: literal(value) for key, value in contract.settings.items()},
+        word_rule=str(contract.settings.get("words", "")),
         digest=text(contract.digest),
         outputs=literal([*outputs, *([] if counts is None else [counts])]),
+        counts=optional(counts),
         prompts=literal({**contract.prompts}),
         default_prompt=optional(contract.default_prompt),
         fed_prompt=bool(values),
@@ -187,7 +202,10 @@ def build_context(
         feeds=tuple(one.feed for one in contract.inputs),
         window=_window(contract),
         name=text(manifest.name),
-        inputs=tuple(InputLiterals(text(item.name), item.feed) for item in contract.inputs),
+        inputs=tuple(
+            InputLiterals(text(item.name), item.feed, language.literal({**item.values}, 1))
+            for item in contract.inputs
+        ),
         output=literals(contract.output),
         further=tuple(map(literals, contract.further_outputs)),
         pad_right=contract.pad_side == "right",

@@ -1,7 +1,7 @@
 """Manifest and templates in, ``{path: text}`` out; nothing is written here."""
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from textwrap import wrap
@@ -19,12 +19,9 @@ from polybake.generation.names import names_for
 
 _TEMPLATE = ".jinja"
 
-#: What the clients of a task share with those of others: a folder of templates each, where a
-#: language has something for it.
-_TRAITS = "traits.toml"
-
-#: The file in which a task of one language names further ones.
-_FURTHER = "traits.txt"
+#: Of each task the class of its clients, and their traits: what they share with those of others, a
+#: folder of templates each, where a language has something for it.
+_TASKS = "tasks.toml"
 
 #: The folders with templates for clients of all tasks, of tasks on single texts, and on pairs.
 SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
@@ -99,13 +96,15 @@ def render_client(
             "clients have it"
         )
     task = manifest.contract.task
-    of_task = [folder / task for folder in shipped]
-    if shipped[0].is_dir() and not any(folder.is_dir() for folder in of_task):
+    if shipped[0].is_dir() and not any((folder / task).is_dir() for folder in shipped):
         raise InputError(
             f"{language}: has no templates for the task {task!r}; leave the language out"
         )
-    traits = _traits(of_task, manifest.contract)
-    context = build_context(manifest, own, names, version, traits=traits, parts=parts)
+    known = tomllib.loads((templates_folder() / _TASKS).read_text(encoding="utf-8"))[task]
+    traits = [*known["traits"], *_seen_traits(manifest.contract)]
+    context = build_context(
+        manifest, own, names, version, client=known["client"], traits=traits, parts=parts
+    )
     kind = TEXTS if manifest.contract.pair is None else PAIRS
     rooms = [task, *(f"parts/{part}" for part in parts), *traits, kind, SHARED]
     folders = [folder / room for room in rooms for folder in shipped]
@@ -125,17 +124,12 @@ def render_client(
     )
 
 
-def _traits(of_task: list[Path], contract: Contract) -> list[str]:
-    """What the task has in common with others: folders of templates beside its own.
-
-    That rows are ragged, or that words are found, the contract says.
-    """
-    files = [folder / _FURTHER for folder in of_task if (folder / _FURTHER).is_file()]
-    named = [name for file in files for name in file.read_text(encoding="utf-8").split()]
-    ragged = [] if contract.output.counts is None else ["ragged"]
-    words = ["words"] if "words" in contract.settings else []
-    known = tomllib.loads((templates_folder() / _TRAITS).read_text(encoding="utf-8"))
-    return [*dict.fromkeys([*named, *known[contract.task]]), *ragged, *words]
+def _seen_traits(contract: Contract) -> Iterator[str]:
+    """The traits that a contract shows, whatever the task."""
+    if contract.output.counts is not None:
+        yield "ragged"
+    if "words" in contract.settings:
+        yield "words"
 
 
 def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:
@@ -177,6 +171,6 @@ def _paths(folders: list[Path]) -> list[str]:
         path.relative_to(folder).as_posix()
         for folder in folders
         for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.name != _FURTHER
+        if path.is_file() and "__pycache__" not in path.parts
     }
     return sorted(files)

@@ -16,9 +16,9 @@ TASKS = "python/polybake/baking/tasks"
 
 
 def test_a_task_is_one_file_and_a_folder_a_language() -> None:
-    """No other file of the core or the templates names a task, but the list of their traits."""
+    """No other file of the core or the templates names a task, but the list of them."""
     task, names = "zero-shot", rb"zero-shot|zero_shot|ZeroShot"
-    core = {f"{TASKS}/__init__.py", f"{TASKS}/zero_shot.py", "templates/traits.toml"}
+    core = {f"{TASKS}/__init__.py", f"{TASKS}/zero_shot.py", "templates/tasks.toml"}
     files = [*(ROOT / "python/polybake").rglob("*.py"), *(ROOT / "templates").rglob("*")]
     naming = {
         path.relative_to(ROOT).as_posix()
