@@ -2,8 +2,47 @@
 # frozen_string_literal: true
 
 require_relative "all_minilm_l6_v2/model"
-require_relative "all_minilm_l6_v2/embedder"
 
 # Text embeddings of all-minilm-l6-v2.
 module AllMinilmL6V2
+  # A model file that gives embeddings.
+  class Embedder < Model
+    # @return [Integer] elements of one embedding
+    def dimension = DIMENSION
+
+    # @return [Hash{String => String}] prompt texts by name
+    def prompts = PROMPTS
+
+    # Embeds texts with a prompt, or with the model's default one.
+    #
+    # @param texts [Enumerable<String>]
+    # @param prompt [String, Symbol, nil] a key of +prompts+
+    # @return [Array<Array<Float>>] in the order of the texts
+    # @raise [InvalidTextError] a text is not valid Unicode
+    # @raise [UnknownPromptError] the model has no such prompt
+    def embed(texts, prompt: nil) = results(Arguments.texts(texts), Arguments.prompt(prompt))
+
+    # Embeds one search query with the model's query prompt.
+    def embed_query(text) = results([Arguments.text(text)], QUERY_PROMPT).first
+
+    # Embeds search queries with the model's query prompt.
+    def embed_queries(texts) = results(Arguments.texts(texts), QUERY_PROMPT)
+
+    # Embeds documents with the model's document prompt.
+    def embed_documents(texts) = results(Arguments.texts(texts), DOCUMENT_PROMPT)
+
+    # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
+    def tokenize(texts, prompt: nil) = session.tokenize(Arguments.texts(texts), Arguments.prompt(prompt))
+
+    # Runs rows of token ids as one batch, padded to the longest.
+    def embed_ids(rows)
+      raise TypeError, "rows is a #{rows.class}; expected lists of ids" unless rows.is_a?(Array) && rows.all?(Array)
+      # ONNX Runtime takes a negative id for one counted from the table's end.
+      wrong = rows.flatten.find { |id| !(id.is_a?(Integer) && id.between?(0, VOCAB_SIZE - 1)) }
+      raise ArgumentError, "#{wrong.inspect} is no token id from 0 to #{VOCAB_SIZE - 1}" if wrong
+      long = rows.find { |row| row.size > MAX_LENGTH }
+      raise ArgumentError, "a row has #{long.size} token ids; expected at most #{MAX_LENGTH}" if long
+      rows.empty? ? [] : session.graph.results(rows)
+    end
+  end
 end
