@@ -25,14 +25,12 @@ module AllMinilmL6V2
       when *COMMANDS then {seq:, results: results(command, asked)}
       else {seq:, skipped: true, reason: "unknown command #{command}"}
       end
-    rescue => error
+    rescue StandardError, LoadError => error
       # ONNX Runtime's messages come without an encoding.
       message = error.message.dup.force_encoding(Encoding::UTF_8).scrub
       failure = {seq:, errored: true, kind: KINDS.fetch(error.class, "internal"), message:}
       error.is_a?(InvalidTextError) ? failure.merge(index: error.index) : failure
     end
-
-    private
 
     def start(path, device)
       @model&.close
@@ -77,8 +75,7 @@ def parse(line)
 end
 
 # A GPU build of ONNX Runtime, for the device cuda.
-library = ENV["POLYBAKE_ONNXRUNTIME_LIBRARY"]
-OnnxRuntime.ffi_lib = library if library
+OnnxRuntime.ffi_lib = ENV["POLYBAKE_ONNXRUNTIME_LIBRARY"] if ENV["POLYBAKE_ONNXRUNTIME_LIBRARY"]
 
 # The answers keep the real standard output; a native library's print goes to standard error.
 answers = $stdout.dup

@@ -16,8 +16,6 @@ module AllMinilmL6V2
       Hash.new { |_, name| api[name] }.update(Run: run, ReleaseSession: release)
     end
 
-    # @param threads [Integer] within one operator; 0 is one a physical core
-    # @param options [Hash] more of the gem's
     def initialize(path, device, threads, **options)
       # From 1.29 on ONNX Runtime sends telemetry, unless this is set before its first use.
       ENV["ORT_DISABLE_TELEMETRY"] = "1" if ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
