@@ -48,7 +48,7 @@ module AllMinilmL6V2
     end
 
     def results(command, asked)
-      texts, ids, prompt = asked["texts"], asked["input_ids"], asked["prompt"]
+      texts, ids, prompt = asked.values_at("texts", "input_ids", "prompt")
       case command
       when "self_check" then @model.self_check
       when "tokenize" then @model.tokenize(texts, prompt:)
