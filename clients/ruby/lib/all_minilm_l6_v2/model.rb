@@ -23,7 +23,7 @@ module AllMinilmL6V2
       model&.close if block_given?
     end
 
-    # @return [String] +fingerprint+ is of all that decides a vector, +similarity+ what vectors are compared by
+    # @return [String] +fingerprint+ is a SHA-256 over all that decides a vector, +similarity+ what these are compared by
     attr_reader :name, :fingerprint, :similarity, :provider
 
     # @param path [String, Pathname] the baked .onnx file

@@ -7,6 +7,7 @@ module AllMinilmL6V2
     BUDGETS = {"cpu" => 512, "cuda" => 16_384}.freeze # the most tokens of one batch
 
     attr_reader :manifest, :graph
+
     def initialize(path, device, threads, concurrency)
       # The tokenizer's own threads would not survive a fork, and this is its only switch.
       ENV["TOKENIZERS_PARALLELISM"] ||= "false"
@@ -19,8 +20,7 @@ module AllMinilmL6V2
       metadata = @graph.modelmeta[:custom_metadata_map]
       found = metadata["polybake.contract"]
       if found != CONTRACT
-        raise ModelError,
-          "#{path}: has contract #{found}, expected #{CONTRACT}; to see what differs: " \
+        raise ModelError, "#{path}: has contract #{found || "none"}, expected #{CONTRACT}; to see what differs: " \
           "polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
       end
       @manifest = JSON.parse(metadata["polybake.manifest"])
