@@ -1,4 +1,4 @@
-"""What only Ruby has: a lock, gems whose form may change, and signatures."""
+"""What only Ruby has: a lock, forks, and signatures."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from support.clients.ruby import Ruby
 pytestmark = alone("ruby")
 
 
-def test_long_texts_let_other_threads_go_on(
-    toolchain: Ruby, client: Path, every_feed: Path
+@pytest.mark.minilm
+@pytest.mark.parametrize(
+    "call", ['tokenize(["a b c d e f g h " * 200_000])', 'embed(["a b c d e f g h " * 40] * 8)']
+)
+def test_other_threads_go_on(
+    toolchain: Ruby, baked_minilm: Path, tmp_path: Path, call: str
 ) -> None:
-    """Ruby's lock is free while the tokenizer works."""
-    script = """
-    embedder = EveryFeed::Embedder.new(ENV.fetch("MODEL"))
+    """Ruby's lock is free while the tokenizer works, and while the graph runs."""
+    folder = write("ruby", tmp_path / "client", baked_minilm)
+    script = f"""
+    embedder = AllMinilmL6V2::Embedder.new(ENV.fetch("MODEL"), concurrency: 1)
     ticks = 0
-    Thread.new { loop { sleep 0.005; ticks += 1 } }
+    Thread.new {{ loop {{ sleep 0.005; ticks += 1 }} }}
     sleep 0.05
     before = ticks
-    embedder.tokenize(["a b c d e f g h " * 200_000])
+    embedder.{call}
     puts ticks - before
     """
-    assert int(toolchain.evaluate(client, every_feed, script)) > 10
+    assert int(toolchain.evaluate(folder, baked_minilm, script)) > 10
 
 
 @pytest.mark.minilm
@@ -104,41 +109,6 @@ def test_the_gem_holds_what_it_needs(
     printed = run(*command, show, cwd=tmp_path, **bundle)
     assert printed.startswith('0.1.0\nApache-2.0\n{"allowed_push_host"=>"none"}\n')
     assert "sig/every_feed.rbs" in printed
-
-
-OTHER_FORM = """
-OnnxRuntime::InferenceSession.prepend(Module.new do
-  def initialize(...)
-    super
-    @other = remove_instance_variable(:@session)
-  end
-end)
-"""
-
-
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (OTHER_FORM, r"onnxruntime 0\.11\.\d+ has another form than this client knows; .*"),
-        (
-            'OnnxRuntime.ffi_lib = "/no/libonnxruntime.so"',
-            r"(?s)ONNX Runtime cannot be loaded \(Could not open.*correct OnnxRuntime.ffi_lib",
-        ),
-    ],
-    ids=["another form", "no library"],
-)
-def test_a_runtime_that_is_not_right(
-    toolchain: Ruby, client: Path, every_feed: Path, spoil: str, says: str
-) -> None:
-    """Where onnxruntime's private parts are others, or it has no library, opening says so."""
-    script = """
-    begin
-      EveryFeed::Embedder.new(ENV.fetch("MODEL"))
-    rescue EveryFeed::Error => error
-      puts error.message
-    end
-    """
-    assert re.fullmatch(says, toolchain.evaluate(client, every_feed, spoil + script).strip())
 
 
 def test_the_signatures_name_every_public_method(

@@ -18,8 +18,8 @@ SECONDS = 300
 class Ruby(Toolchain):
     language = "ruby"
     program = ("ruby", "--version")
-    of_vectors = ("embedder", "feeds", "self_check")
-    of_files = ("model_file",)
+    of_vectors = ("client",)
+    of_files = ()
     ran = r"\b(\d+) runs"
     failed = r"^ +\d+\) (?:Failure|Error):\n(\S+)"
     skipped = r"\b(\d+) skips"

@@ -22,8 +22,7 @@ module AllMinilmL6V2
     # @raise [InvalidTextError] a text is not valid Unicode; +index+ counts from the stream's beginning. It
     #   comes in place of its window's results, as does whatever +texts+ raises
     def self.map(texts, window: 8_192, &call)
-      raise ArgumentError, "window is #{window}; expected 1 or more" unless window.is_a?(Integer) && window.positive?
-      checked = Arguments.list(texts).lazy.each_with_index.map { |text, index| Arguments.text(text, index, name: "texts") }
+      checked = texts.lazy.each_with_index.map { |text, index| Arguments.text(text, "texts[#{index}]", index) }
       checked.each_slice(window).flat_map(&call).eager
     end
   end

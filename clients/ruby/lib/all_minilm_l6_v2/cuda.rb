@@ -19,13 +19,10 @@ module AllMinilmL6V2
     # @raise [DeviceError] the device is not there, or does not run every matrix product
     def self.check(path)
       Dir.mktmpdir("onnxruntime-profile-") do |folder|
-        graph = Graph.new(
-          Arguments.path(path), "cuda", enable_profiling: true, profile_file_prefix: File.join(folder, "run")
-        )
-        graph.results([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"])
+        options = {enable_profiling: true, profile_file_prefix: File.join(folder, "run")}
+        graph = Graph.new(File.absolute_path(path), "cuda", 0, **options)
+        graph.results([[PAD_ID]])
         judge(JSON.parse(File.read(graph.end_profiling)))
-      ensure
-        graph&.close
       end
     end
 

@@ -2,120 +2,57 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # ONNX Runtime's session of a graph. Ruby's other threads go on while it runs, and a forked child never
-  # frees it: there it would wait for threads of the parent's for ever (microsoft/onnxruntime#31961).
-  # The gem offers neither, so this needs two of its private parts, +api+ and +@session+.
+  # The graph of a model file. Of the gem's private parts it replaces one, +api+: by itself the gem holds Ruby's
+  # lock as long as a graph runs, and frees it in a forked child, too.
   class Graph < OnnxRuntime::InferenceSession
     PROVIDERS = {"cpu" => "CPUExecutionProvider", "cuda" => "CUDAExecutionProvider"}.freeze
-    CUDA = {
-      "use_tf32" => "0", # it would round the factors of a product to 10 bits
-      "arena_extend_strategy" => "kSameAsRequested", # powers of two would take twice the memory
-      "cudnn_conv_algo_search" => "HEURISTIC" # the default tries every algorithm at each new shape
-    }.freeze
-    RUN_PARAMETERS = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
+    RUN = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
 
-    # @param threads [Integer, nil] within one operator
-    # @param options [Hash] more of the gem's
-    # @raise [ModelError] the graph cannot be loaded
-    # @raise [DeviceError] the device, or ONNX Runtime itself, is not there
-    def initialize(path, device, threads = nil, **options)
-      @path, @device = path, device
-      # From 1.29 on, ONNX Runtime sends telemetry unless this is set before it is used first.
+    # ONNX Runtime's functions. During a run other threads go on. What a process has opened its child does not
+    # release: it would wait for the parent's threads for ever (microsoft/onnxruntime#31961).
+    def self.functions(process)
+      run = ::FFI::Function.new(:pointer, RUN, ::FFI::Pointer.new(api[:Run].address), blocking: true)
+      release = ->(session) { api[:ReleaseSession].call(session) if process == Process.pid }
+      Hash.new { |_, name| api[name] }.update(Run: run, ReleaseSession: release)
+    end
+
+    def initialize(path, device, threads, **options)
+      # From 1.29 on ONNX Runtime sends telemetry, unless this is set before its first use.
       ENV["ORT_DISABLE_TELEMETRY"] = "1" if ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
+      ENV["NVIDIA_TF32_OVERRIDE"] ||= "0" if device == "cuda" # TF32 would round factors of products to 10 bits
+      unless providers.include?(PROVIDERS[device])
+        raise DeviceError, "device \"#{device}\" needs a GPU build of ONNX Runtime; name it by OnnxRuntime.ffi_lib"
+      end
       super(
         path,
-        intra_op_num_threads: threads || Processors.default,
+        providers: [PROVIDERS[device]],
+        intra_op_num_threads: threads,
         # Threads that spin while they wait halve the speed of a busy machine.
         session_config_entries: {"session.intra_op.allow_spinning" => 0},
-        log_severity_level: 3, # errors only
+        log_severity_level: 3,
         **options
       )
-      return if instance_variable_defined?(:@session) && @api
-      raise Error, "onnxruntime #{OnnxRuntime::VERSION} has another form than this client knows; use an older one"
-    rescue LoadError => error
-      raise DeviceError, "ONNX Runtime cannot be loaded (#{error.message}); correct OnnxRuntime.ffi_lib"
     rescue OnnxRuntime::Error => error
-      raise failure("load", error)
+      reason = error.message.dup.force_encoding(Encoding::UTF_8).scrub
+      raise DeviceError, "device \"cuda\" could not be started (#{reason})" if device == "cuda"
+      raise ModelError, "#{path}: cannot be opened (#{reason}); copy the file again"
     end
 
-    # Runs rows of token ids, at least one, as one batch.
-    #
-    # @return [Array] what the graph gives for each row
-    # @raise [ModelError] the graph stops on the CPU
-    # @raise [DeviceError] it stops on a GPU, mostly since its memory is full
-    def results(rows, prompt)
-      feeds = Batches.feeds(rows, prompt)
-      outputs = run_with_ort_values(Outputs::NAMES, feeds)
-      # Freed below and nowhere else: a forked child may find the memory's lock held for ever.
-      outputs.each { |value| value.to_ptr.autorelease = false }
-      Outputs.of(outputs, rows.size)
-    rescue OnnxRuntime::Error => error
-      raise failure("run", error)
-    ensure
-      [*feeds&.values, *outputs].each { |value| value.to_ptr.free }
-    end
-
-    # Frees the memory at once, and not when Ruby collects a small object. No run may be in flight.
-    def close = api[:ReleaseSession].call(@session)
+    # What the graph gives for each row of token ids, of which there is one at least, as one batch.
+    def results(rows) = run(OUTPUTS, feeds(rows)).first
 
     private
 
-    # ONNX Runtime's functions, two of which are other than the gem's.
-    def api
-      @api ||= begin
-        plain, process = super, Process.pid
-        run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, ::FFI::Pointer.new(plain[:Run].address), blocking: true)
-        release = lambda do |session|
-          plain[:ReleaseSession].call(session) if process == Process.pid
-          process = nil # once
-        end
-        Hash.new { |_, name| plain[name] }.update(Run: run, ReleaseSession: release)
-      end
-    end
+    def api = @api ||= Graph.functions(Process.pid)
 
-    # The gem would only warn about a provider that is missing, and gives it no options.
-    def load_session(path, session_options)
-      append_cuda(session_options) if @device == "cuda"
-      super
-    end
-
-    def append_cuda(session_options)
-      unless providers.include?(PROVIDERS["cuda"])
-        raise DeviceError,
-          "device \"cuda\" needs #{PROVIDERS["cuda"]}, which this ONNX Runtime library lacks; " \
-          "set OnnxRuntime.ffi_lib to the library of a GPU build before the first model is opened"
-      end
-      options = OnnxRuntime::Pointer.new(api[:ReleaseCUDAProviderOptions])
-      check_status api[:CreateCUDAProviderOptions].call(options.ref)
-      texts = []
-      keys, values = [CUDA.keys, CUDA.values].map { |names| create_node_names(names, texts) }
-      check_status api[:UpdateCUDAProviderOptions].call(options, keys, values, CUDA.size)
-      check_status api[:SessionOptionsAppendExecutionProvider_CUDA_V2].call(session_options, options)
-    end
-
-    # @return [Error] of a graph that ONNX Runtime cannot load or run; C's messages have no encoding
-    def failure(verb, error)
-      reason = error.message.dup.force_encoding(Encoding::UTF_8).scrub
-      return ModelError.new("#{@path}: onnxruntime cannot #{verb} the graph: #{reason}") if @device == "cpu"
-      remedy = "check the GPU driver, its memory and the CUDA libraries"
-      DeviceError.new("device \"#{@device}\" cannot #{verb} the graph (#{reason}); #{remedy}")
-    end
-  end
-
-  # How many processors this process may use.
-  module Processors
-    # @return [Integer] the processors of its affinity mask, or fewer where its control group grants less time
-    def self.allowed
-      group = File.read("/proc/self/cgroup")[/^0::(.*)$/, 1]
-      quota, period = File.read("/sys/fs/cgroup#{group}/cpu.max").split.map(&:to_i) # of no limit "max 100000"
-      quota.positive? ? [Etc.nprocessors, quota.ceildiv(period)].min : Etc.nprocessors
-    rescue SystemCallError # no control group
-      Etc.nprocessors
-    end
-
-    # @return [Integer, nil] nil on the whole machine, where ONNX Runtime takes one thread a physical core
-    def self.default
-      allowed if Etc.respond_to?(:sysconf) && allowed < Etc.sysconf(Etc::SC_NPROCESSORS_ONLN)
+    # What each input of the graph receives: a number for each token, padded to the longest row.
+    def feeds(rows)
+      width = [1, *rows.map(&:size)].max
+      padded = ->(values, filler = 0) { values + [filler] * (width - values.size) }
+      {
+        "input_ids" => rows.map { |row| padded.call(row, PAD_ID) },
+        "attention_mask" => rows.map { |row| padded.call([1] * row.size) }
+      }
     end
   end
 end

@@ -2,79 +2,74 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # A tokenizer and a graph in memory, until the last of their users leaves: the model that opened them,
-  # and each call in flight.
+  # A model file, loaded: its tokenizer and its graph. Threads may share it.
   class Session
-    # The most tokens of one batch.
-    BUDGETS = {"cpu" => 512, "cuda" => 16_384}.freeze
-    # So many texts are tokenised before an interrupt is seen.
-    TEXTS_PER_TURN = 64
+    BUDGETS = {"cpu" => 512, "cuda" => 16_384}.freeze # the most tokens of one batch
 
-    # @return [Tokenizers::Tokenizer]
-    attr_reader :tokenizer
+    attr_reader :manifest, :graph
 
-    # @raise [ModelError] the tokenizer or the graph cannot be loaded
-    # @raise [DeviceError] the device is not there
-    def initialize(file, device:, threads:, concurrency:)
+    def initialize(path, device, threads, concurrency)
       # The tokenizer's own threads would not survive a fork, and this is its only switch.
       ENV["TOKENIZERS_PARALLELISM"] ||= "false"
-      @path, @budget = file.path, BUDGETS.fetch(device)
-      @tokenizer, @graph = file.tokenizer, Graph.new(file.path, device, threads)
-      # A GPU is filled by one batch, the processors by so many.
-      @concurrency = concurrency || ((device == "cuda") ? 1 : Processors.allowed / (threads || 1))
-      @users, @lock = 1, Mutex.new
-      # A missing cuDNN is seen only by a run.
-      run([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"]) if device == "cuda"
-    end
-
-    # Itself, which now has a user more.
-    def enter
-      @lock.synchronize { @users += 1 }
-      self
-    end
-
-    # The last user frees the graph.
-    def leave
-      @graph.close if @lock.synchronize { @users -= 1 }.zero?
-    end
-
-    # A row of token ids for each text, truncated, not padded.
-    def tokenize(texts, prompt) = Rows.of(texts, prompt) { |plain| encode(plain).map(&:ids) }
-
-    # @return [Array<Tokenizers::Encoding>] of each text
-    def encode(texts, **options)
-      texts.each_slice(TEXTS_PER_TURN).flat_map { |turn| tokenizer.encode_batch(turn, **options) }
-    rescue Tokenizers::Error => error
-      raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
-    end
-
-    # What the graph gives for each row, all of them one batch.
-    def run(rows, prompt) = rows.empty? ? [] : @graph.results(rows, prompt)
-
-    # What the graph gives for each row, in batches of similar length. A row beyond the budget runs alone: it
-    # keeps all threads busy, and its memory must not be needed twice.
-    def vectors(rows, prompt)
-      results, batches = Array.new(rows.size), Batches.of(rows.map(&:size), @budget)
-      work = lambda do |batch|
-        found = run(rows.values_at(*batch), prompt)
-        batch.each_with_index { |row, place| results[row] = found[place] }
+      processors = Etc.nprocessors
+      # 0 is one thread a physical core of the machine, of which the process may have a part.
+      part = Etc.respond_to?(:sysconf) && processors < Etc.sysconf(Etc::SC_NPROCESSORS_ONLN)
+      @graph = Graph.new(path, device, threads || (part ? processors : 0))
+      filling = (device == "cuda") ? 1 : processors / (threads || 1).clamp(1..)
+      @budget, @concurrency = BUDGETS[device], concurrency || filling
+      metadata = @graph.modelmeta[:custom_metadata_map]
+      found = metadata["polybake.contract"]
+      if found != CONTRACT
+        raise ModelError, "#{path}: has contract #{found || "none"}, expected #{CONTRACT}; to see what differs: " \
+          "polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
       end
-      alone, others = batches.partition { |batch| rows[batch.first].size > @budget }
+      @manifest = JSON.parse(metadata["polybake.manifest"])
+      @tokenizer = Tokenizers::Tokenizer.from_str(metadata["polybake.tokenizer"].force_encoding(Encoding::UTF_8))
+      @graph.results([[PAD_ID]]) if device == "cuda" # a missing cuDNN is seen only by a run
+    end
+
+    # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
+    def tokenize(texts, prompt)
+      prefix = PROMPTS.fetch(prompt, "")
+      # In turns, so that an interrupt is seen.
+      texts.each_slice(64).flat_map { |turn| @tokenizer.encode_batch(turn.map { |text| prefix + text }).map(&:ids) }
+    end
+
+    # Runs rows in batches of similar length, some side by side; the results in their order.
+    def results(rows)
+      results = Array.new(rows.size)
+      work = lambda do |batch|
+        found = @graph.results(rows.values_at(*batch))
+        batch.zip(found) { |row, result| results[row] = result }
+      end
+      # A row longer than a batch has work for all threads, and takes much memory: it runs alone.
+      alone, others = Session.batches(rows.map(&:size), @budget).partition { |batch| rows[batch.first].size > @budget }
       alone.each(&work)
       side_by_side(others, &work)
       results
     end
 
+    # Groups row numbers, longest rows first, so that little is padding and memory does not grow. A batch has
+    # at most +budget+ tokens, padding included; a longer row stands alone.
+    def self.batches(sizes, budget)
+      rows = sizes.each_index.sort_by { |row| -sizes[row] }
+      batches = []
+      until rows.empty?
+        longest = [1, sizes[rows.first]].max
+        # Layers hold a number for each token, attention one for each pair of a row's tokens.
+        batches << rows.shift([budget / longest, 512 * budget / longest**2].min.clamp(1..))
+      end
+      batches
+    end
+
     private
 
-    # Several at a time, each in a thread that is a user of its own; the first error ends them.
+    # The first error ends them, once no batch runs any more.
     def side_by_side(batches, &work)
       size = [batches.size, @concurrency].min
       return batches.each(&work) if size < 2
-
       waiting = Queue.new(batches).close
       threads = Array.new(size) do
-        enter
         Thread.new do
           while (batch = waiting.pop)
             work.call(batch)
@@ -82,8 +77,6 @@ module AllMinilmL6V2
         rescue => error # as the thread's value: raised here, it would be reported, too
           waiting.clear
           error
-        ensure
-          leave
         end
       end
       threads.filter_map(&:value).each { |error| raise error }
