@@ -44,7 +44,7 @@ module AllMinilmL6V2
       }
       # ONNX Runtime raises when a provider cannot be added; its profile says what ran there.
       provider = {requested: device, active: @model.provider, proven_by: (device == "cuda") ? "profile" : "append"}
-      {protocol: 1, client:, name: @model.name, fingerprint: @model.fingerprint, provider:, capabilities: COMMANDS}
+      {protocol: 1, client:, name: @model.name, fingerprint: @model.fingerprint, provider:, capabilities: [*COMMANDS, "arguments"]}
     end
 
     def results(command, asked)
