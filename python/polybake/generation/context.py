@@ -11,6 +11,20 @@ from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifes
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
+#: The class of each task's clients.
+_CLASSES = {
+    "embed": "Embedder",
+    "sparse": "SparseEmbedder",
+    "multi-vector": "MultiVectorEmbedder",
+    "hybrid": "HybridEmbedder",
+    "rerank": "Reranker",
+    "classify": "Classifier",
+    "classify-pairs": "PairClassifier",
+    "zero-shot": "ZeroShotClassifier",
+    "tag": "Tagger",
+    "answer": "Answerer",
+}
+
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 
@@ -34,7 +48,7 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
+    ``class_name`` is the task's class. ``model``, ``package``, ``module``, ``path`` (of folders or files: the
     package in snake case, or what the language makes of its names), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
@@ -52,6 +66,7 @@ class Context:
     """
 
     task: str
+    class_name: str
     model: str
     package: str
     module: str
@@ -132,6 +147,7 @@ def build_context(
 
     return Context(
         task=contract.task,
+        class_name=_CLASSES.get(contract.task, "Embedder"),
         model=manifest.name,
         package=names.package,
         module=names.module,
