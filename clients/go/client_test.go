@@ -27,14 +27,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// opened is the model under test, or that at another path.
-func opened(t *testing.T, path string) *Embedder {
-	model, err := Open(path, nil)
+func must[T any](value T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	t.Cleanup(func() { _ = model.Close() })
-	return model
+	return value
 }
 
 func modelPath(t *testing.T) string {
@@ -45,10 +42,15 @@ func modelPath(t *testing.T) string {
 	return path
 }
 
+func opened(t *testing.T, path string) *Embedder {
+	model := must(Open(path, nil))
+	t.Cleanup(func() { _ = model.Close() })
+	return model
+}
+
 // refused wants an error of a type, whose message contains this.
-func refused[T error](t *testing.T, err error, message string) T {
+func refused[T error](t *testing.T, err error, message string) (found T) {
 	t.Helper()
-	var found T
 	if !errors.As(err, &found) || !strings.Contains(err.Error(), message) {
 		t.Errorf("%T %v, expected %T %s", err, err, found, message)
 	}
@@ -56,9 +58,8 @@ func refused[T error](t *testing.T, err error, message string) T {
 }
 
 func TestGoldenCases(t *testing.T) {
-	difference, err := opened(t, modelPath(t)).SelfCheck(t.Context())
-	if err != nil || difference < 0 || difference > 1e-5 {
-		t.Error(difference, err)
+	if difference := must(opened(t, modelPath(t)).SelfCheck(t.Context())); difference > 1e-5 {
+		t.Error(difference)
 	}
 	if os.Getenv("ORT_DISABLE_TELEMETRY") != "1" {
 		t.Error("telemetry is on")
@@ -70,14 +71,11 @@ func TestGoroutinesShareIt(t *testing.T) {
 	for i := range texts {
 		texts[i] = strings.Repeat("word ", i*7%23) + fmt.Sprint(i)
 	}
-	expected, err := call(t.Context(), model, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expected := must(call(t.Context(), model, texts))
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
-			if found, err := call(t.Context(), model, texts); err != nil || !reflect.DeepEqual(found, expected) {
+			if found, err := call(t.Context(), model, texts); !reflect.DeepEqual(found, expected) {
 				t.Error(found, err)
 			}
 		})
@@ -86,23 +84,23 @@ func TestGoroutinesShareIt(t *testing.T) {
 }
 
 func TestBatchesKeepTheirBudget(t *testing.T) {
-	rows := [][]int64{make([]int64, 256), make([]int64, 3), {}, make([]int64, 700), make([]int64, 256), make([]int64, 256)}
-	if found := fmt.Sprint(cut(rows, 512)); found != "[[3] [0 4] [5 1] [2]]" {
+	of := func(lengths ...int) (rows [][]int64) {
+		for _, length := range lengths {
+			rows = append(rows, make([]int64, length))
+		}
+		return rows
+	}
+	if found := fmt.Sprint(cut(of(256, 3, 0, 700, 256, 256), 512)); found != "[[3] [0 4] [5 1] [2]]" {
 		t.Error(found)
 	}
-	long := make([]int64, 1024) // of which attention holds the square
-	if found := fmt.Sprint(cut([][]int64{long, long, long}, 4096)); found != "[[0 1] [2]]" {
+	if found := fmt.Sprint(cut(of(1024, 1024, 1024), 4096)); found != "[[0 1] [2]]" { // attention is bounded, too
 		t.Error(found)
 	}
 }
 
 // changed copies the model file with another letter behind a text of an entry, and the digest of that.
 func changed(t *testing.T, entry, behind string, mended bool) string {
-	data, err := os.ReadFile(modelPath(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var digest map[string]any
+	data, digest := must(os.ReadFile(modelPath(t))), map[string]any{}
 	_ = json.Unmarshal(data[23:279], &digest)
 	start := int(digest[entry].([]any)[0].(float64))
 	place := start + bytes.Index(data[start:], []byte(behind)) + len(behind)
@@ -125,15 +123,12 @@ func written(t *testing.T, data []byte) string {
 }
 
 func TestAnotherFileIsRefused(t *testing.T) {
-	data, err := os.ReadFile(modelPath(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(modelPath(t)))
 	for _, share := range []float64{0, 0.01, 0.3, 0.99, 0.99999} {
 		_, err := Open(written(t, data[:int(float64(len(data))*share)]), nil)
 		refused[*ModelError](t, err, "; copy the file again")
 	}
-	_, err = Open(changed(t, "contract", "", true), nil)
+	_, err := Open(changed(t, "contract", "", true), nil)
 	refused[*ModelError](t, err, "to make a client for it: polybake generate")
 	_, err = opened(t, changed(t, "manifest", `"generator":"`, false)).SelfCheck(t.Context())
 	refused[*ModelError](t, err, "does not match its digest; copy the file again")
@@ -144,23 +139,22 @@ func TestAnotherFileIsRefused(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	model := opened(t, modelPath(t))
-	_, err := call(t.Context(), model, []string{"fine", "half a \xed\xa0\x80 pair"})
+	_, err := call(t.Context(), opened(t, modelPath(t)), []string{"fine", "half a \xed\xa0\x80 pair"})
 	if index := refused[*InvalidTextError](t, err, "is not valid Unicode").Index; index != 1 {
 		t.Error(index)
 	}
 	_, err = Open(modelPath(t), &Options{Device: "tpu"})
 	refused[*DeviceError](t, err, `unknown device "tpu"; choose one of: cpu, cuda`)
+}
+
+func TestTheEndOfAContextAndOfAModel(t *testing.T) {
+	model, closed := opened(t, modelPath(t)), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := call(ctx, model, []string{"a"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-}
-
-func TestCloseWaitsForCalls(t *testing.T) {
-	model, closed := opened(t, modelPath(t)), make(chan error, 1)
-	_, err := during(model, nil, func() (bool, error) {
+	must(during(model, nil, func() (bool, error) { // a call that runs
 		go func() { closed <- model.Close() }()
 		select {
 		case <-closed:
@@ -168,10 +162,7 @@ func TestCloseWaitsForCalls(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 			return true, nil
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := errors.Join(<-closed, model.Close()); err != nil {
 		t.Error(err)
 	}

@@ -39,22 +39,21 @@ var commands = []string{"start", "stop", "self_check", "tokenize", "embed_ids", 
 
 // Harness answers polybake verify: a line of JSON in, a line out.
 func Harness() {
-	answers := os.Stdout
+	answers := bufio.NewWriter(os.Stdout)
 	if runtime.GOOS != "windows" { // what a native library prints goes to standard error
-		answers = os.NewFile(uintptr(C.dup(1)), "answers")
+		answers.Reset(os.NewFile(uintptr(C.dup(1)), "answers"))
 		C.dup2(2, 1)
 	}
 	var model *Embedder
-	for lines := bufio.NewReader(os.Stdin); ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
+	var asked struct {
+		Seq int
+		Cmd string
+	}
+	for lines := bufio.NewReader(os.Stdin); asked.Cmd != "stop"; {
+		line, _ := lines.ReadBytes('\n')
+		if json.Unmarshal(line, &asked) != nil {
 			return
 		}
-		var asked struct {
-			Seq int
-			Cmd string
-		}
-		_ = json.Unmarshal(line, &asked)
 		answer := map[string]any{"seq": asked.Seq}
 		if !slices.Contains(commands, asked.Cmd) {
 			answer["skipped"], answer["reason"] = true, "unknown command "+asked.Cmd
@@ -70,14 +69,12 @@ func Harness() {
 		data, _ := json.Marshal(answer)
 		for _, unit := range utf16.Encode([]rune(string(data) + "\n")) {
 			if unit < 0x80 {
-				_, _ = answers.Write([]byte{byte(unit)})
+				_ = answers.WriteByte(byte(unit))
 			} else {
 				fmt.Fprintf(answers, `\u%04x`, unit)
 			}
 		}
-		if asked.Cmd == "stop" {
-			return
-		}
+		_ = answers.Flush()
 	}
 }
 

@@ -51,7 +51,7 @@ func Open(path string, options *Options) (*Embedder, error) {
 	}
 	if err := loadRuntime(given.Library); err != nil {
 		const remedy = "let ONNXRUNTIME_LIBRARY_PATH name the library of version 1.24 or newer"
-		return nil, &DeviceError{fmt.Errorf("ONNX Runtime cannot be loaded (%w); %s", err, remedy)}
+		return nil, &DeviceError{fmt.Errorf("ONNX Runtime cannot be loaded (%v); %s", err, remedy)}
 	}
 	filling := map[Device]int{CPU: processors / max(1, given.Threads), CUDA: 1}[device]
 	m := &Embedder{device: device, concurrency: max(1, cmp.Or(given.Concurrency, filling))}
@@ -76,7 +76,7 @@ func (m *Embedder) load(path string, threads int) (err error) {
 	}
 	if err != nil && m.device == CUDA {
 		const remedy = "let ONNXRUNTIME_LIBRARY_PATH name the GPU build of ONNX Runtime, and check the GPU driver, CUDA and cuDNN"
-		return &DeviceError{fmt.Errorf("device \"cuda\" could not be started (%w); %s", err, remedy)}
+		return &DeviceError{fmt.Errorf("device \"cuda\" could not be started (%v); %s", err, remedy)}
 	}
 	if err == nil {
 		if found := m.entry("contract"); found != contract {
@@ -89,7 +89,7 @@ func (m *Embedder) load(path string, threads int) (err error) {
 		m.tokenizer, err = openTokenizer(m.entry("tokenizer"))
 	}
 	if err != nil {
-		return &ModelError{fmt.Errorf("%s: cannot be opened (%w); copy the file again", m.path, err)}
+		return &ModelError{fmt.Errorf("%s: cannot be opened (%v); copy the file again", m.path, err)}
 	}
 	return nil
 }

@@ -15,14 +15,6 @@ import (
 	"slices"
 )
 
-// A goldenCase is one call: its texts, their token ids, and what the graph must give.
-type goldenCase struct {
-	ID, Prompt string
-	Texts      []string
-	InputIDs   [][]int64 `json:"input_ids"`
-	Embeddings golden
-}
-
 // SelfCheck hashes the model file and reproduces its golden cases: it gives the largest difference
 // of an element, or fails with a [SelfCheckError] where ids differ, or a vector by more than its
 // tolerance, and with a [ModelError] where the file is not the one that was baked.
@@ -34,7 +26,12 @@ func (m *Embedder) check(ctx context.Context) (largest float64, err error) {
 	var expected struct{ SHA256 string }
 	var fixture struct {
 		Tolerances map[Device]map[string]float64
-		Cases      []goldenCase
+		Cases      []struct {
+			ID, Prompt string
+			Texts      []string
+			InputIDs   [][]int64 `json:"input_ids"`
+			Embeddings golden
+		}
 	}
 	hash := sha256.New()
 	file, err := os.Open(m.path)

@@ -35,7 +35,8 @@ func loadRuntime(library string) error {
 	}
 	// From 1.29 on it sends telemetry, unless this is set before it is loaded; on Windows unless it is told.
 	off := cmp.Or(os.Getenv("ORT_DISABLE_TELEMETRY"), "1")
-	if _ = os.Setenv("ORT_DISABLE_TELEMETRY", off); off == "1" {
+	_ = os.Setenv("ORT_DISABLE_TELEMETRY", off)
+	if off == "1" {
 		defer ort.DisableTelemetry()
 	}
 	usual := map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.dylib"}[runtime.GOOS]
