@@ -84,16 +84,10 @@ func TestGoroutinesShareIt(t *testing.T) {
 }
 
 func TestBatchesKeepTheirBudget(t *testing.T) {
-	of := func(lengths ...int) (rows [][]int64) {
-		for _, length := range lengths {
-			rows = append(rows, make([]int64, length))
-		}
-		return rows
-	}
-	if found := fmt.Sprint(cut(of(256, 3, 0, 700, 256, 256), 512)); found != "[[3] [0 4] [5 1] [2]]" {
-		t.Error(found)
-	}
-	if found := fmt.Sprint(cut(of(1024, 1024, 1024), 4096)); found != "[[0 1] [2]]" { // attention is bounded, too
+	row := func(length int) []int64 { return make([]int64, length) }
+	rows := [][]int64{row(256), row(3), row(0), row(700), row(256), row(256)}
+	long := [][]int64{row(1024), row(1024), row(1024)} // whose attention is bounded, too
+	if found := fmt.Sprint(cut(rows, 512), cut(long, 4096)); found != "[[3] [0 4] [5 1] [2]] [[0 1] [2]]" {
 		t.Error(found)
 	}
 }
