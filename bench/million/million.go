@@ -14,7 +14,7 @@ import (
 func main() {
 	count, _ := strconv.Atoi(os.Args[2])
 	begin := time.Now()
-	embedder, err := client.Open(os.Args[1])
+	embedder, err := client.Open(os.Args[1], nil)
 	if err != nil {
 		panic(err)
 	}
@@ -25,7 +25,7 @@ func main() {
 		if len(texts) < 8192 && done != count/10 && done != count {
 			continue
 		}
-		if _, err := embedder.Embed(context.Background(), texts); err != nil {
+		if _, err := embedder.Embed(context.Background(), texts, nil); err != nil {
 			panic(err)
 		}
 		texts = texts[:0]

@@ -2,54 +2,21 @@
 
 package allminilml6v2
 
-import "encoding/json"
+// contract is the SHA-256 of the contract in the model file: a file of another one is refused.
+const contract = "d23f7cb4a6f8fc36e0783f38268738ea6b7460c69c1d2323581d2b9d33d6b0ee"
 
-// contractJSON stands in the manifest of a model file that this client can open.
-const contractJSON = `
-{
-  "task": "embed",
-  "settings": {},
-  "pair": null,
-  "inputs": [
-    {"name": "input_ids", "dtype": "int64", "feed": "input_ids", "values": {}},
-    {"name": "attention_mask", "dtype": "int64", "feed": "attention_mask", "values": {}}
-  ],
-  "output": {
-    "name": "sentence_embedding",
-    "dtype": "float32",
-    "dimension": 384,
-    "packed_bits": false,
-    "counts": null
-  },
-  "vocab_size": 30522,
-  "max_length": 256,
-  "pad_id": 0,
-  "pad_side": "right",
-  "prompts": {},
-  "default_prompt": null
-}
-`
+// Dimension is how many elements a vector has, MaxLength how many tokens a row, special ones included.
+const (
+	Dimension = 384
+	MaxLength = 256
+	padID     = 0
+	vocabSize = 30522
+)
 
-// contract decides how the graph is called, and what its output means.
-var contract = decoded[struct {
-	Inputs        []input
-	Output        struct{ Dimension int }
-	VocabSize     int64 `json:"vocab_size"`
-	MaxLength     int   `json:"max_length"`
-	PadID         int64 `json:"pad_id"`
-	Prompts       map[string]string
-	DefaultPrompt string `json:"default_prompt"`
-}](contractJSON)
+var (
+	inputNames  = []string{"input_ids", "attention_mask"}
+	outputNames = []string{"sentence_embedding"}
+	prompts     = map[string]string{}
+)
 
-// An input of the graph: what it is given, and of prompt_value the number of each prompt.
-type input struct {
-	Feed   string
-	Values map[string]int64
-}
-
-func decoded[T any](text string) (value T) {
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		panic(err) // the text is this package's own
-	}
-	return value
-}
+const defaultPrompt, queryPrompt, documentPrompt = "", "", ""

@@ -6,64 +6,29 @@ package allminilml6v2
 import (
 	"cmp"
 	"context"
-	"maps"
+	"fmt"
 )
 
-// An Embedder is a model file, opened: it turns texts into embeddings. Goroutines may share it.
-type Embedder struct{ *model }
-
-// Open opens a baked .onnx file. It fails with a [ModelError] where the file is missing, damaged or
-// has another contract, and with a [DeviceError] where the device or ONNX Runtime is not there.
-func Open(path string, options ...Option) (*Embedder, error) {
-	opened, err := openModel(path, options)
-	if err != nil {
-		return nil, err
-	}
-	return &Embedder{opened}, nil
-}
-
-// Dimension is how many elements an embedding has.
-func (e *Embedder) Dimension() int { return contract.Output.Dimension }
-
-// Prompts gives the prompt texts by name.
-func (e *Embedder) Prompts() map[string]string { return maps.Clone(contract.Prompts) }
-
-// Embed embeds texts, in batches of similar length, and gives an embedding a text, in their order.
-// It fails with an [InvalidTextError] or an [UnknownPromptError], or as the context ends.
-func (e *Embedder) Embed(ctx context.Context, texts []string, options ...CallOption) ([][]float32, error) {
-	return e.results(ctx, texts, options...)
-}
-
-// EmbedQuery embeds one search query with the model's prompt for queries, if it has one.
-func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	if err := checkText("text", 0, text); err != nil {
-		return nil, err
-	}
-	embeddings, err := e.results(ctx, []string{text}, exactly(""))
-	if err != nil {
-		return nil, err
-	}
-	return embeddings[0], nil
-}
-
-// EmbedQueries embeds search queries with the model's prompt for queries, if it has one.
-func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, exactly(""))
-}
-
-// EmbedDocuments embeds documents with the model's prompt for documents, if it has one.
-func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, exactly(""))
-}
-
 // Tokenize gives the token ids of each text with its prompt, truncated, not padded.
-func (e *Embedder) Tokenize(ctx context.Context, texts []string, options ...CallOption) ([][]int64, error) {
-	return e.rows(ctx, texts, options...)
+func (m *Embedder) Tokenize(ctx context.Context, texts []string, options *EmbedOptions) ([][]int64, error) {
+	prompt, err := options.prompt()
+	invalid := cmp.Or(err, checkTexts("texts", texts))
+	return during(m, invalid, func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
 }
 
 // EmbedIDs runs rows of token ids, special ones included, as one batch, padded to the longest. It
-// fails with an [InvalidIDsError] or an [UnknownPromptError].
-func (e *Embedder) EmbedIDs(ctx context.Context, rows [][]int64, options ...CallOption) ([][]float32, error) {
-	prompt, err := promptOf(options)
-	return during(e.model, cmp.Or(err, checkRows(rows)), func() ([][]float32, error) { return e.run(ctx, rows, prompt) })
+// fails with an [ArgumentError] where the model has no such id, or takes fewer in a row.
+func (m *Embedder) EmbedIDs(ctx context.Context, rows [][]int64) ([][]float32, error) {
+	invalid := ctx.Err()
+	for i, row := range rows {
+		if len(row) > MaxLength {
+			invalid = &ArgumentError{fmt.Errorf("rows[%d] has %d token ids; expected at most %d", i, len(row), MaxLength)}
+		}
+		for _, id := range row {
+			if id < 0 || id >= vocabSize {
+				invalid = &ArgumentError{fmt.Errorf("rows[%d] has the token id %d; expected 0 to %d", i, id, vocabSize-1)}
+			}
+		}
+	}
+	return during(m, invalid, func() ([][]float32, error) { return m.run(rows) })
 }

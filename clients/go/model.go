@@ -5,123 +5,120 @@ package allminilml6v2
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// window is how many texts are in memory at a time, as token ids and as results of at most 64 MiB.
+// window is how many texts are in memory at a time as token ids.
 const window = 8192
 
-// An Option says how a model file is opened.
-type Option func(*model)
-
-// WithDevice chooses what runs the graph; by default the CPU.
-func WithDevice(device Device) Option { return func(m *model) { m.device = device } }
-
-// WithThreads sets the threads within one operator. By default they are one a physical core, or as
-// many as a container or an affinity mask lets the process use.
-func WithThreads(count int) Option { return func(m *model) { m.counts["threads"] = count } }
-
-// WithConcurrency sets how many batches of one call run side by side, each on so many threads. By
-// default they are as many as fill the processors, on a GPU one.
-func WithConcurrency(count int) Option { return func(m *model) { m.counts["concurrency"] = count } }
-
-// WithLibrary names the shared library of ONNX Runtime, 1.24 or newer. By default the variable
-// ONNXRUNTIME_LIBRARY_PATH does, or the system finds libonnxruntime. The first one that is loaded
-// stays for the process.
-func WithLibrary(path string) Option { return func(m *model) { m.library = path } }
-
-// A model is a model file, opened.
-type model struct {
-	device  Device
-	counts  map[string]int // threads and concurrency, where they are given
-	library string
-
-	path, name, fingerprint string
-	threads, concurrency    int
-	tokenizer               *tokenizer
-
-	gate    sync.RWMutex                // calls read, Close writes
-	session *ort.DynamicAdvancedSession // nil once it is closed
+// Options say how a model file is opened.
+type Options struct {
+	Device      Device // by default CPU
+	Threads     int    // within one operator; by default one a physical core
+	Concurrency int    // batches of a call side by side; by default as many as fill the processors, on CUDA one
+	Library     string // the path of ONNX Runtime's, 1.24 or newer; by default ONNXRUNTIME_LIBRARY_PATH names it
 }
 
-func openModel(path string, options []Option) (*model, error) {
-	m := &model{device: CPU, counts: map[string]int{}}
-	for _, option := range options {
-		option(m)
+// Embedder is a model file, opened. Goroutines may share it.
+type Embedder struct {
+	path        string
+	device      Device
+	concurrency int
+	manifest    struct{ Name, Fingerprint string }
+	tokenizer   *tokenizer
+	session     *ort.DynamicAdvancedSession // nil once it is closed
+	gate        sync.RWMutex                // calls read, Close writes
+}
+
+// Open opens a model file; options may be nil. It fails with a [ModelError] where the file is missing, not whole,
+// or has another contract, and with a [DeviceError] where the device or ONNX Runtime is not there.
+func Open(path string, options *Options) (*Embedder, error) {
+	given, processors := *cmp.Or(options, &Options{}), runtime.GOMAXPROCS(0)
+	device := cmp.Or(given.Device, CPU)
+	if providers[device] == "" {
+		return nil, &DeviceError{fmt.Errorf("unknown device %q; choose one of: cpu, cuda", device)}
 	}
-	if providers[m.device] == "" {
-		return nil, &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", m.device)}
+	if err := loadRuntime(given.Library); err != nil {
+		const remedy = "let ONNXRUNTIME_LIBRARY_PATH name the library of version 1.24 or newer"
+		return nil, &DeviceError{fmt.Errorf("ONNX Runtime cannot be loaded (%v); %s", err, remedy)}
 	}
-	most := runtime.GOMAXPROCS(0) // processors that the process may use
-	for _, name := range []string{"threads", "concurrency"} {
-		if count, given := m.counts[name]; given && (count < 1 || count > most) {
-			return nil, fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
-		}
+	filling := map[Device]int{CPU: processors / max(1, given.Threads), CUDA: 1}[device]
+	m := &Embedder{device: device, concurrency: max(1, cmp.Or(given.Concurrency, filling))}
+	machine, _ := os.ReadFile("/proc/stat")
+	if given.Threads == 0 && processors < strings.Count(string(machine), "\ncpu") {
+		given.Threads = processors // 0 is one a physical core of the machine, of which the process has a part
 	}
-	threads := m.counts["threads"]
-	filling := map[Device]int{CPU: most / max(1, threads), CUDA: 1}[m.device]
-	m.threads, m.concurrency = cmp.Or(threads, defaultThreads(most)), cmp.Or(m.counts["concurrency"], filling)
-	file, err := readModelFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m.path, _ = filepath.Abs(path) // of a file that was read
-	m.name, m.fingerprint = file.manifest.Name, file.manifest.Fingerprint
-	if err := loadRuntime(m.library); err != nil {
-		return nil, err
-	}
-	if m.tokenizer, err = openTokenizer(file); err != nil {
-		return nil, err
-	}
-	if m.session, err = m.openSession(); err == nil && m.device == CUDA {
-		row := []int64{contract.PadID} // a missing cuDNN is seen only by a run
-		_, err = m.run(context.Background(), [][]int64{row}, contract.DefaultPrompt)
-	}
-	if err != nil {
+	if err := m.load(path, given.Threads); err != nil {
 		_ = m.Close()
 		return nil, err
 	}
 	return m, nil
 }
 
-// Name is the model's.
-func (m *model) Name() string { return m.name }
-
-// Fingerprint is the SHA-256 over all that decides a vector; store it beside the vectors.
-func (m *model) Fingerprint() string { return m.fingerprint }
-
-// MaxLength is how many tokens of a text are kept, special tokens included.
-func (m *model) MaxLength() int { return contract.MaxLength }
-
-// Provider is the name of ONNX Runtime's execution provider that runs the graph.
-func (m *model) Provider() string { return providers[m.device] }
-
-// SelfCheck hashes the graph, reproduces the golden cases of the model file, and gives the largest
-// difference of one element. It fails with a [SelfCheckError] where one differs by more than its
-// tolerance, and with a [ModelError] where the file was changed or replaced.
-func (m *model) SelfCheck(ctx context.Context) (float64, error) {
-	return during(m, nil, func() (float64, error) { return m.checkCases(ctx) })
+// load opens what the file holds, which must be this client's.
+func (m *Embedder) load(path string, threads int) (err error) {
+	if m.path, err = filepath.Abs(path); err == nil {
+		m.session, err = openSession(m.path, m.device, threads)
+	}
+	if err == nil && m.device == CUDA { // a missing cuDNN is seen only by a run
+		_, err = m.run([][]int64{{padID}})
+	}
+	if err != nil && m.device == CUDA {
+		const remedy = "let ONNXRUNTIME_LIBRARY_PATH name the GPU build of ONNX Runtime, and check the GPU driver, CUDA and cuDNN"
+		return &DeviceError{fmt.Errorf("device \"cuda\" could not be started (%v); %s", err, remedy)}
+	}
+	if err == nil {
+		if found := m.entry("contract"); found != contract {
+			const remedy = "to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
+			return &ModelError{fmt.Errorf("%s: has contract %s, expected %s; %s", m.path, cmp.Or(found, "none"), contract, remedy)}
+		}
+		err = json.Unmarshal([]byte(m.entry("manifest")), &m.manifest)
+	}
+	if err == nil {
+		m.tokenizer, err = openTokenizer(m.entry("tokenizer"))
+	}
+	if err != nil {
+		return &ModelError{fmt.Errorf("%s: cannot be opened (%v); copy the file again", m.path, err)}
+	}
+	return nil
 }
 
+// Name is the model's.
+func (m *Embedder) Name() string { return m.manifest.Name }
+
+// Fingerprint is the SHA-256 over all that decides a vector; store it beside the vectors.
+func (m *Embedder) Fingerprint() string { return m.manifest.Fingerprint }
+
+// Provider is the name of ONNX Runtime's execution provider that runs the graph.
+func (m *Embedder) Provider() string { return providers[m.device] }
+
 // Close waits for the calls that run, and frees the model. It may be called again.
-func (m *model) Close() (err error) {
+func (m *Embedder) Close() (err error) {
 	m.gate.Lock()
 	defer m.gate.Unlock()
-	m.tokenizer.close()
-	if m.session != nil {
-		err, m.session = m.session.Destroy(), nil
+	if m.tokenizer != nil {
+		_ = m.tokenizer.instance.Close(context.Background())
 	}
+	if m.session != nil {
+		err = m.session.Destroy()
+	}
+	m.tokenizer, m.session = nil, nil
 	return err
 }
 
 // during makes a call, unless something is invalid, and keeps the model open for its time.
-func during[T any](m *model, invalid error, call func() (T, error)) (result T, err error) {
+func during[T any](m *Embedder, invalid error, call func() (T, error)) (result T, err error) {
 	m.gate.RLock()
 	defer m.gate.RUnlock()
 	if invalid == nil && m.session == nil {
@@ -133,19 +130,16 @@ func during[T any](m *model, invalid error, call func() (T, error)) (result T, e
 	return call()
 }
 
-// rows checks texts and tokenizes them.
-func (m *model) rows(ctx context.Context, texts []string, options ...CallOption) ([][]int64, error) {
-	prompt, err := promptOf(options)
-	return during(m, cmp.Or(err, checkTexts("texts", texts)), func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
-}
-
-// results checks texts and runs them, a window at a time.
-func (m *model) results(ctx context.Context, texts []string, options ...CallOption) ([]result, error) {
-	prompt, err := promptOf(options)
-	return during(m, cmp.Or(err, checkTexts("texts", texts)), func() ([]result, error) {
+// results gives what the graph gives for texts, in their order.
+func (m *Embedder) results(ctx context.Context, texts []string, prompt string) ([]result, error) {
+	return during(m, checkTexts("texts", texts), func() ([]result, error) {
 		all := make([]result, 0, len(texts))
 		for texts := range slices.Chunk(texts, window) {
-			found, err := m.runTexts(ctx, texts, prompt)
+			rows, err := m.tokenize(ctx, texts, prompt)
+			if err != nil {
+				return nil, err
+			}
+			found, err := m.runAll(ctx, rows)
 			if err != nil {
 				return nil, err
 			}
@@ -155,11 +149,11 @@ func (m *model) results(ctx context.Context, texts []string, options ...CallOpti
 	})
 }
 
-// tokenize gives the token ids of each text with its prompt.
-func (m *model) tokenize(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
+// tokenize gives the token ids of each text with its prompt, truncated, not padded.
+func (m *Embedder) tokenize(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
 	rows := make([][]int64, len(texts))
 	for i, text := range texts {
-		row, err := m.tokenizer.encode(contract.Prompts[prompt] + text)
+		row, err := m.tokenizer.encode(prompts[prompt] + text)
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return nil, err
 		}
@@ -168,17 +162,60 @@ func (m *model) tokenize(ctx context.Context, texts []string, prompt string) ([]
 	return rows, nil
 }
 
-// runTexts tokenizes texts and runs their rows.
-func (m *model) runTexts(ctx context.Context, texts []string, prompt string) ([]result, error) {
-	rows, err := m.tokenize(ctx, texts, prompt)
+// EmbedOptions say how texts are embedded.
+type EmbedOptions struct {
+	Prompt string // names what is put before each text; by default the model's default prompt, if it has one
+}
+
+func (options *EmbedOptions) prompt() (string, error) {
+	if options == nil || options.Prompt == "" {
+		return defaultPrompt, nil
+	}
+	if _, known := prompts[options.Prompt]; !known {
+		const remedy = "this model has none"
+		return "", &UnknownPromptError{fmt.Errorf("unknown prompt %q; %s", options.Prompt, remedy)}
+	}
+	return options.Prompt, nil
+}
+
+// Prompts are the prompt texts by name.
+func (m *Embedder) Prompts() map[string]string { return maps.Clone(prompts) }
+
+// Embed embeds texts, in their order; options may be nil. It fails with an [InvalidTextError] or an
+// [UnknownPromptError], or between two batches as the context ends.
+func (m *Embedder) Embed(ctx context.Context, texts []string, options *EmbedOptions) ([][]float32, error) {
+	prompt, err := options.prompt()
 	if err != nil {
 		return nil, err
 	}
-	return m.runAll(ctx, rows, prompt)
+	return m.results(ctx, texts, prompt)
 }
 
-// runAll runs rows of token ids in batches of similar length.
-func (m *model) runAll(ctx context.Context, rows [][]int64, prompt string) ([]result, error) {
-	budget := map[Device]int{CPU: 512, CUDA: 16_384}[m.device] // tokens of a batch, padding included
-	return inBatches(ctx, rows, budget, m.concurrency, func(batch [][]int64) ([]result, error) { return m.run(ctx, batch, prompt) })
+// EmbedQuery embeds one search query, with the model's prompt for queries.
+func (m *Embedder) EmbedQuery(ctx context.Context, text string) (query []float32, err error) {
+	queries, err := m.EmbedQueries(ctx, []string{text})
+	if err == nil {
+		query = queries[0]
+	}
+	return query, err
+}
+
+// EmbedQueries embeds search queries, with the model's prompt for queries.
+func (m *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
+	return m.results(ctx, texts, queryPrompt)
+}
+
+// EmbedDocuments embeds documents, with the model's prompt for documents.
+func (m *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return m.results(ctx, texts, documentPrompt)
+}
+
+// checkTexts wants texts of valid UTF-8.
+func checkTexts(name string, texts []string) error {
+	for i, text := range texts {
+		if !utf8.ValidString(text) {
+			return &InvalidTextError{fmt.Errorf("%s[%d] is not valid Unicode; repair or drop it", name, i), i}
+		}
+	}
+	return nil
 }

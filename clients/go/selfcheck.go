@@ -5,143 +5,87 @@ package allminilml6v2
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
 )
 
-// A goldenCase is one call: its texts, their token ids, and the vectors that they must give.
-type goldenCase struct {
-	ID, Prompt string
-	Texts      []string
-	InputIDs   [][]int64 `json:"input_ids"`
-	Embeddings goldenVectors
+// SelfCheck hashes the model file and reproduces its golden cases: it gives the largest difference
+// of an element, or fails with a [SelfCheckError] where ids differ, or a vector by more than its
+// tolerance, and with a [ModelError] where the file is not the one that was baked.
+func (m *Embedder) SelfCheck(ctx context.Context) (float64, error) {
+	return during(m, nil, func() (float64, error) { return m.check(ctx) })
 }
 
-// goldenVectors are little-endian in a file: all elements, or those at places that are counted
-// through all rows, where the others are 0.
-type goldenVectors struct{ rows []vector }
-
-var errUneven = errors.New("elements that do not fit their shape")
-
-func (golden *goldenVectors) UnmarshalJSON(data []byte) error {
-	var stored struct {
-		Shape        [2]int
-		Data, Places []byte
-	}
-	err := json.Unmarshal(data, &stored)
-	rows, columns := stored.Shape[0], stored.Shape[1]
-	if err != nil || columns < 1 {
-		return cmp.Or(err, errUneven)
-	}
-	elements := make(vector, len(stored.Data)/binary.Size(float32(0)))
-	_, _ = binary.Decode(stored.Data, binary.LittleEndian, elements)
-	if kept := elements; stored.Places != nil && 0 <= rows && rows <= 1<<28/columns {
-		elements = make(vector, rows*columns)
-		places := make([]uint32, len(stored.Places)/4)
-		_, _ = binary.Decode(stored.Places, binary.LittleEndian, places)
-		for i, place := range places {
-			if i >= len(kept) || int(place) >= len(elements) {
-				return errUneven
-			}
-			elements[place] = kept[i]
+func (m *Embedder) check(ctx context.Context) (largest float64, err error) {
+	var expected struct{ SHA256 string }
+	var fixture struct {
+		Tolerances map[Device]map[string]float64
+		Cases      []struct {
+			ID, Prompt string
+			Texts      []string
+			InputIDs   [][]int64 `json:"input_ids"`
+			Embeddings golden
 		}
 	}
-	golden.rows = slices.Collect(slices.Chunk(elements, columns))
-	if len(golden.rows) != rows || len(elements)%columns > 0 {
-		return errUneven
+	hash := sha256.New()
+	file, err := os.Open(m.path)
+	if err == nil {
+		defer file.Close() // the digest, in the first entry, is of what follows that
+		_, err = io.Copy(hash, io.NewSectionReader(file, 279, math.MaxInt64-279))
 	}
-	return nil
-}
-
-// A judge knows how far a row may lie from the golden one, and the largest difference of an element.
-type judge struct {
-	MaxAbs         float64 `json:"max_abs"`
-	OneMinusCosine float64 `json:"one_minus_cosine"`
-	largest        float64
-}
-
-// checkCases takes every golden case of the file, read once more, through tokenizer and graph.
-func (m *model) checkCases(ctx context.Context) (largest float64, err error) {
-	file, err := readModelFile(m.path)
-	if err != nil {
-		return 0, err
+	err = cmp.Or(err, json.Unmarshal([]byte(m.entry("digest")), &expected), json.Unmarshal([]byte(m.entry("fixture")), &fixture))
+	if err != nil || fmt.Sprintf("%x", hash.Sum(nil)) != expected.SHA256 {
+		return 0, &ModelError{fmt.Errorf("%s: does not match its digest; copy the file again", m.path)}
 	}
-	if file.manifest.Fingerprint != m.fingerprint {
-		return 0, file.refused(errors.New("was replaced since it was opened; open it again"))
-	}
-	if err := file.checkGraph(); err != nil {
-		return 0, file.refused(err)
-	}
-	var fixture struct {
-		Tolerances map[Device]judge
-
-		Format int
-		Cases  []goldenCase
-	}
-	err = decodeObject(file.entries["polybake.fixture"], &fixture)
-	judging, isKnown := fixture.Tolerances[m.device]
-	isUneven := func(golden goldenCase) bool { return len(golden.InputIDs) != len(golden.Texts) }
-	if err != nil || fixture.Format != 1 || !isKnown || slices.ContainsFunc(fixture.Cases, isUneven) {
-		return 0, file.refused(errors.New("polybake.fixture is damaged; bake the model again"))
-	}
+	const message = "self-check: case %s differs by %g; the model file, this client or its packages changed"
 	for _, golden := range fixture.Cases {
-		if err := m.checkCase(ctx, golden, &judging); err != nil {
+		prompt := cmp.Or(golden.Prompt, defaultPrompt)
+		rows, err := m.tokenize(ctx, golden.Texts, prompt)
+		if err != nil {
 			return 0, err
 		}
+		if !slices.EqualFunc(rows, golden.InputIDs, slices.Equal) {
+			return 0, &SelfCheckError{fmt.Errorf("self-check: case %s has other token ids", golden.ID)}
+		}
+		found, err := m.runAll(ctx, rows)
+		if err != nil {
+			return 0, err
+		}
+		difference, within := golden.Embeddings.compare(found, fixture.Tolerances[m.device]["max_abs"])
+		if !within {
+			return 0, &SelfCheckError{fmt.Errorf(message, golden.ID, difference)}
+		}
+		largest = max(largest, difference)
 	}
-	return judging.largest, nil
+	return largest, nil
 }
 
-func (m *model) checkCase(ctx context.Context, golden goldenCase, judging *judge) error {
-	prompt := cmp.Or(golden.Prompt, contract.DefaultPrompt)
-	rows, err := m.tokenize(ctx, golden.Texts, prompt)
-	if err != nil {
-		return err
-	}
-	wrong := 0
-	for i, row := range golden.InputIDs {
-		if !slices.Equal(row, rows[i]) {
-			wrong++
-		}
-	}
-	if wrong > 0 {
-		return newSelfCheckError(golden.ID, "tokenize", float64(wrong), 0)
-	}
-	byIDs, ofIDs := m.run(ctx, rows, prompt)
-	byTexts, ofTexts := m.runTexts(ctx, golden.Texts, prompt)
-	if err := cmp.Or(ofIDs, ofTexts); err != nil {
-		return err
-	}
-	return cmp.Or(
-		judging.compare(golden.ID, "embed_ids", golden.Embeddings, vectorsOf(byIDs)),
-		judging.compare(golden.ID, "embed", golden.Embeddings, vectorsOf(byTexts)),
-	)
+// A golden output has its numbers in little-endian form.
+type golden struct {
+	Shape [2]int
+	Data  []byte
 }
 
-// compare fails with the first difference beyond its limit.
-func (judging *judge) compare(id, stage string, golden goldenVectors, found []vector) error {
-	if !slices.EqualFunc(golden.rows, found, func(a, b vector) bool { return len(a) == len(b) }) {
-		return newSelfCheckError(id, stage, math.Inf(1), 0)
+// compare gives the largest difference of an element, and whether every row is within the tolerance.
+func (g golden) compare(found [][]float32, maxAbs float64) (largest float64, within bool) {
+	rows, columns := g.Shape[0], g.Shape[1]
+	expected := make([]float32, rows*columns)
+	_, _ = binary.Decode(g.Data, binary.LittleEndian, expected)
+	within = len(found) == rows
+	for i, row := range found[:min(rows, len(found))] {
+		var difference, square float64
+		for place, element := range expected[i*columns:][:columns] {
+			difference = max(difference, math.Abs(float64(element)-float64(row[place]))) // NaN is the largest of all
+			square += float64(element) * float64(element)
+		}
+		within = within && difference <= maxAbs*max(1, math.Sqrt(square)) // rounding grows with size
+		largest = max(largest, difference)
 	}
-	for i, expected := range golden.rows {
-		var difference, square, mine, product float64
-		for place, element := range expected {
-			a, b := float64(element), float64(found[i][place])
-			difference = max(difference, math.Abs(a-b)) // NaN is the largest of all
-			square, mine, product = square+a*a, mine+b*b, product+a*b
-		}
-		norm := math.Sqrt(square)
-		if limit := judging.MaxAbs * max(1, norm); !(difference <= limit) { // float32 rounds relative to size
-			return newSelfCheckError(id, stage, difference, limit)
-		}
-		angle := 1 - product/(norm*math.Sqrt(mine))
-		if norm > judging.MaxAbs && !(angle <= judging.OneMinusCosine) { // a row as short as rounding has no direction
-			return newSelfCheckError(id, stage, angle, judging.OneMinusCosine)
-		}
-		judging.largest = max(judging.largest, difference)
-	}
-	return nil
+	return largest, within
 }

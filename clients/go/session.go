@@ -5,10 +5,9 @@ package allminilml6v2
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"runtime"
-	"strings"
+	"slices"
 	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -25,8 +24,6 @@ const (
 
 var providers = map[Device]string{CPU: "CPUExecutionProvider", CUDA: "CUDAExecutionProvider"}
 
-const libraryVariable, telemetryVariable = "ONNXRUNTIME_LIBRARY_PATH", "ORT_DISABLE_TELEMETRY"
-
 var loading sync.Mutex
 
 // loadRuntime loads ONNX Runtime, unless something in the process has: the first one stays.
@@ -36,138 +33,155 @@ func loadRuntime(library string) error {
 	if ort.IsInitialized() {
 		return nil
 	}
-	if os.Getenv(telemetryVariable) == "" {
-		_ = os.Setenv(telemetryVariable, "1") // of these names no system refuses one
+	// From 1.29 on it sends telemetry, unless this is set before it is loaded; on Windows unless it is told.
+	off := cmp.Or(os.Getenv("ORT_DISABLE_TELEMETRY"), "1")
+	_ = os.Setenv("ORT_DISABLE_TELEMETRY", off)
+	if off == "1" {
+		defer ort.DisableTelemetry()
 	}
 	usual := map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.dylib"}[runtime.GOOS]
-	ort.SetSharedLibraryPath(cmp.Or(library, os.Getenv(libraryVariable), usual, "libonnxruntime.so"))
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		const remedy = "let " + libraryVariable + " name the library of version 1.24 or newer"
-		return &DeviceError{fault("ONNX Runtime cannot be loaded (%w); %s", err, remedy)}
-	}
-	if os.Getenv(telemetryVariable) == "1" {
-		_ = ort.DisableTelemetry() // the switch of Windows
-	}
-	return nil
+	ort.SetSharedLibraryPath(cmp.Or(library, os.Getenv("ONNXRUNTIME_LIBRARY_PATH"), usual, "libonnxruntime.so"))
+	return ort.InitializeEnvironment(ort.WithLogLevelError())
 }
 
-// defaultThreads are 0, which is one a physical core; on a part of a machine as many as its processors.
-func defaultThreads(processors int) int {
-	statistics, _ := os.ReadFile("/proc/stat")
-	if machine := strings.Count(string(statistics), "\ncpu"); processors < machine {
-		return processors
-	}
-	return 0
-}
-
-// inputNames are those of the contract's inputs.
-var inputNames = []string{"input_ids", "attention_mask"}
-
-// openSession loads the graph.
-func (m *model) openSession() (session *ort.DynamicAdvancedSession, err error) {
-	given, err := ort.NewSessionOptions()
-	if err != nil {
-		return nil, m.failed("load", err)
-	}
-	defer given.Destroy()
-	err = cmp.Or(
-		given.SetLogSeverityLevel(ort.LoggingLevelError),
-		given.SetIntraOpNumThreads(m.threads),
-		given.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"), // it halves the speed of a busy machine
-	)
-	if err == nil && m.device == CUDA {
-		err = appendCUDA(given)
-	}
-	if err == nil {
-		session, err = ort.NewDynamicAdvancedSession(m.path, inputNames, outputNames, given)
-	}
-	if err != nil {
-		return nil, m.failed("load", err)
-	}
-	return session, nil
-}
-
-func appendCUDA(given *ort.SessionOptions) error {
-	cuda, err := ort.NewCUDAProviderOptions()
-	if err != nil {
-		return err
-	}
-	defer cuda.Destroy()
-	return cmp.Or(
-		cuda.Update(map[string]string{
-			"use_tf32":               "0",                // it would round the factors of products to 10 bits
-			"arena_extend_strategy":  "kSameAsRequested", // else memory doubles with each growth
-			"cudnn_conv_algo_search": "HEURISTIC",        // else each new shape is a search among all
-		}),
-		given.AppendExecutionProviderCUDA(cuda),
-	)
-}
-
-// run runs rows of token ids as one batch.
-func (m *model) run(ctx context.Context, rows [][]int64, prompt string) (results []result, err error) {
-	if len(rows) == 0 {
-		return []result{}, nil
-	}
-	defer func() {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		} else if err != nil {
-			err = m.failed("run", err)
-		}
-	}()
-	options, err := ort.NewRunOptions()
+// openSession loads the graph of a model file on a device, and on no other.
+func openSession(path string, device Device, threads int) (*ort.DynamicAdvancedSession, error) {
+	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
 	}
 	defer options.Destroy()
-	told := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(told)
-		_ = options.Terminate()
-	})
-	defer func() {
-		if !stop() {
-			<-told
-		}
-	}()
-	inputs, outputs := make([]ort.Value, len(inputNames)), make([]ort.Value, len(outputNames))
-	for i, of := range contract.Inputs {
-		tensor, err := ort.NewTensor(feed(of, rows, prompt))
-		if err != nil {
-			return nil, err
-		}
-		defer tensor.Destroy()
-		inputs[i] = tensor
-	}
-	err = m.session.RunWithOptions(inputs, outputs, options)
-	for _, output := range outputs {
-		if output != nil {
-			defer output.Destroy()
+	err = cmp.Or(
+		options.SetLogSeverityLevel(ort.LoggingLevelError),
+		options.SetIntraOpNumThreads(threads),
+		// Threads that spin while they wait halve the speed of a busy machine.
+		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
+	)
+	if err == nil && device == CUDA {
+		var cuda *ort.CUDAProviderOptions
+		if cuda, err = ort.NewCUDAProviderOptions(); err == nil {
+			defer cuda.Destroy()
+			err = cmp.Or(cuda.Update(map[string]string{
+				"use_tf32":               "0",                // it would round the factors of products to 10 bits
+				"arena_extend_strategy":  "kSameAsRequested", // else memory doubles with each growth
+				"cudnn_conv_algo_search": "HEURISTIC",        // else each new shape is a search among all
+			}), options.AppendExecutionProviderCUDA(cuda))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return read(outputs, rows)
+	return ort.NewDynamicAdvancedSession(path, inputNames, outputNames, options)
 }
 
-// failed says what ONNX Runtime cannot do.
-func (m *model) failed(verb string, err error) error {
-	if m.device == CPU {
-		return &ModelError{fault("%s: onnxruntime cannot %s the graph: %w", m.path, verb, err)}
+// entry gives what the model file holds beside the graph; nothing where it has no such entry.
+func (m *Embedder) entry(name string) string {
+	metadata, err := m.session.GetModelMetadata()
+	if err != nil {
+		return ""
 	}
-	const remedy = "let " + libraryVariable + " name the GPU build of ONNX Runtime, and check the GPU driver, its memory, CUDA and cuDNN"
-	return &DeviceError{fault("device %q cannot %s the graph (%w); %s", m.device, verb, err, remedy)}
+	defer metadata.Destroy()
+	value, _, _ := metadata.LookupCustomMetadataMap("polybake." + name)
+	return value
 }
 
-// A vector has an element for each dimension.
-type vector = []float32
+// A feed is what one input of the graph is given.
+type feed struct{ shape, values []int64 }
 
-// elements gives those of an output, which are so many.
-func elements[T ort.TensorData](output ort.Value, count int) ([]T, error) {
-	tensor, ok := output.(*ort.Tensor[T])
-	if !ok || len(tensor.GetData()) != count {
-		return nil, fmt.Errorf("an output has shape %v and another type or size than the contract says", output.GetShape())
+// run runs rows of token ids as one batch, padded to the longest, and to one place at least.
+func (m *Embedder) run(rows [][]int64) ([]result, error) {
+	if len(rows) == 0 {
+		return []result{}, nil
 	}
-	return tensor.GetData(), nil
+	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
+	width := max(1, len(longest))
+	shape := ort.NewShape(int64(len(rows)), int64(width))
+	ids, mask := slices.Repeat([]int64{padID}, len(rows)*width), make([]int64, len(rows)*width)
+	for i, row := range rows {
+		start := i * width
+		for place, id := range row {
+			ids[start+place] = id
+			mask[start+place] = 1
+		}
+	}
+	var inputs []ort.Value
+	for _, given := range []feed{
+		{shape, ids},
+		{shape, mask},
+	} {
+		tensor, err := ort.NewTensor(given.shape, given.values)
+		if err != nil {
+			return nil, err
+		}
+		defer tensor.Destroy()
+		inputs = append(inputs, tensor)
+	}
+	outputs := make([]ort.Value, len(outputNames))
+	if err := m.session.Run(inputs, outputs); err != nil {
+		return nil, err
+	}
+	for _, output := range outputs {
+		defer output.Destroy()
+	}
+	results := make([]result, 0, len(rows))
+	for vector := range slices.Chunk(outputs[0].(*ort.Tensor[float32]).GetData(), Dimension) {
+		results = append(results, slices.Clone(vector)) // whoever keeps it keeps no other
+	}
+	return results, nil
+}
+
+// A result is the vector of a text.
+type result = []float32
+
+// budgets are the most tokens of one batch, padding included.
+var budgets = map[Device]int{CPU: 512, CUDA: 16_384}
+
+// cut gives the places of the rows of each batch, which keeps to the budget or is a single row. Rows
+// of similar length need little padding; the longest come first, whose memory the others then use.
+func cut(rows [][]int64, budget int) (batches [][]int) {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(rows[b]) - len(rows[a]) })
+	for len(order) > 0 {
+		width := max(1, len(rows[order[0]]))
+		size := max(1, min(budget/width, 512*budget/(width*width), len(order))) // attention is quadratic
+		batches = append(batches, order[:size])
+		order = order[size:]
+	}
+	return batches
+}
+
+// runAll runs rows in batches, some side by side, and gives the results in the order of the rows. It
+// ends with the first run that fails, or between two as the context ends; none goes on then.
+func (m *Embedder) runAll(ctx context.Context, rows [][]int64) ([]result, error) {
+	calls, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	results, free := make([]result, len(rows)), make(chan struct{}, m.concurrency)
+	var running sync.WaitGroup
+	for _, places := range cut(rows, budgets[m.device]) {
+		if free <- struct{}{}; calls.Err() != nil {
+			break
+		}
+		running.Go(func() {
+			batch := make([][]int64, len(places))
+			for i, place := range places {
+				batch[i] = rows[place]
+			}
+			found, err := m.run(batch)
+			if err != nil {
+				fail(err)
+			}
+			for i, one := range found {
+				results[places[i]] = one
+			}
+			<-free
+		})
+		if len(rows[places[0]]) > budgets[m.device] {
+			running.Wait() // it has work for all threads, and memory that is not to be multiplied
+		}
+	}
+	running.Wait()
+	return results, context.Cause(calls)
 }

@@ -18,13 +18,12 @@ import (
 // TokenizersVersion is that of the Rust library tokenizers, which this package holds.
 const TokenizersVersion = "0.23.2"
 
-// wasm is that library, compiled to WebAssembly: it can reach nothing outside its own memory.
+// wasm is that library as WebAssembly: it can reach nothing outside its own memory.
 //
 //go:embed tokenizer.wasm
 var wasm []byte
 
-// instantiate gives an instance of it, which is compiled once for all models of the process: that
-// takes half a second.
+// instantiate gives an instance; half a second of compiling is once for all models of the process.
 var instantiate = sync.OnceValue(func() func() (api.Module, error) {
 	engine := wazero.NewRuntime(context.Background())
 	code, err := engine.CompileModule(context.Background(), wasm)
@@ -36,30 +35,21 @@ var instantiate = sync.OnceValue(func() func() (api.Module, error) {
 	}
 })
 
-// A tokenizer truncates, and does not pad. Goroutines may share it: its instance of the library,
-// which holds the vocabulary, takes one text at a time.
+// A tokenizer truncates, and does not pad. Goroutines may share it: it takes one text at a time.
 type tokenizer struct {
-	path     string
-	json     []byte
 	gate     sync.Mutex
-	instance api.Module // nil where the last one has failed
+	instance api.Module
+	trapped  error // what ended the instance, which must not be used again
 }
 
-func openTokenizer(file *modelFile) (*tokenizer, error) {
-	t := &tokenizer{path: file.path, json: file.entries["polybake.tokenizer"]}
-	if _, err := t.call("version", nil); err != nil {
-		t.close()
-		const message = "polybake.tokenizer is damaged; bake the model again%.0w" // wraps the cause without its words
-		return nil, file.refused(fmt.Errorf(message, err))
+func openTokenizer(json string) (*tokenizer, error) {
+	instance, err := instantiate()()
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
-}
-
-func (t *tokenizer) close() {
-	if t.instance != nil {
-		_ = t.instance.Close(context.Background())
-	}
-	t.instance, t.json = nil, nil
+	t := &tokenizer{instance: instance}
+	_, err = t.call("load", []byte(json))
+	return t, err
 }
 
 // encode gives the token ids of a text, with the special ones around it.
@@ -72,47 +62,27 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 	return ids, err
 }
 
-// call lets the instance work, or another one where it has failed.
-func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []byte, err error) {
+// call hands input to a function of the library, where it takes some, and gives a copy of its output.
+func (t *tokenizer) call(name string, input []byte, arguments ...uint64) ([]byte, error) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
-	if t.instance == nil {
-		if t.instance, err = instantiate()(); err == nil {
-			_, err = t.ask("load", t.json)
-		}
-	}
-	if err == nil {
-		output, err = t.ask(name, input, more...)
-	}
-	if err != nil {
-		return nil, &ModelError{fault("%s: the tokenizer failed: %w", t.path, err)}
-	}
-	return output, nil
-}
-
-// ask hands input to a function of the library, where it takes some, and gives a copy of its output.
-// An instance that fails in it is closed.
-func (t *tokenizer) ask(name string, input []byte, arguments ...uint64) ([]byte, error) {
-	var failed error
-	instance, memory := t.instance, t.instance.Memory()
 	invoke := func(name string, arguments ...uint64) uint32 {
 		stack := append(arguments, 0) // the result takes the place of the first one
-		if failed == nil {
-			failed = instance.ExportedFunction(name).CallWithStack(context.Background(), stack)
+		if t.trapped == nil {
+			t.trapped = t.instance.ExportedFunction(name).CallWithStack(context.Background(), stack)
 		}
 		return uint32(stack[0])
 	}
 	if input != nil {
-		memory.Write(invoke("input", uint64(len(input))), input)
+		t.instance.Memory().Write(invoke("input", uint64(len(input))), input)
 		arguments = append([]uint64{uint64(len(input))}, arguments...)
 	}
 	size, place := int32(invoke(name, arguments...)), invoke("output")
-	if failed != nil {
-		t.instance = nil
-		return nil, errors.Join(failed, instance.Close(context.Background()))
+	if t.trapped != nil {
+		return nil, fmt.Errorf("the tokenizer failed, open the model again: %w", t.trapped)
 	}
-	output, _ := memory.Read(place, uint32(max(size, -size)))
-	if size < 0 {
+	output, _ := t.instance.Memory().Read(place, uint32(max(size, -size)))
+	if size < 0 { // it is the text of an error
 		return nil, errors.New(string(output))
 	}
 	return slices.Clone(output), nil

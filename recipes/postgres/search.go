@@ -26,7 +26,7 @@ func main() {
 }
 
 func search(ctx context.Context, model, database, text string) error {
-	embedder, err := allminilml6v2.Open(model)
+	embedder, err := allminilml6v2.Open(model, nil)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ from polybake.generation import LANGUAGES
 from polybake.generation.generate import generate
 from polybake.generation.languages import Language
 from polybake.generation.languages.csharp import msbuild_text
-from polybake.generation.languages.go import go_literal
+from polybake.generation.languages.go import go_literal, go_string
 from polybake.generation.languages.java import maven_text
 from polybake.generation.languages.language import Spelling, bracketed, quoted
 from polybake.generation.languages.node import json_string
@@ -59,11 +59,19 @@ def test_msbuild_keeps_what_is_printable(text: str) -> None:
 
 
 @given(texts)
-def test_a_raw_literal_of_go_holds_its_json(text: str) -> None:
-    """No text ends the raw string, and JSON reads it back."""
-    literal = go_literal({text: [text]}, 0)
-    assert "`" not in literal
-    assert json.loads(literal) == {text: [text]}
+def test_go(text: str) -> None:
+    """Text stays a string: as the name of a prompt, as a label, and in a list of records."""
+    written = go_string(text)
+    assert go_literal({text: text}, 0) == f"{{{written}: {written}}}"
+    assert go_literal([text], 0) in (f"{{{written}}}", f"{{\n\t{written},\n}}")
+    record = {"pieces": [{"id": None, "type_id": 1}], "labels": [text], "room": 1}
+    labels = go_literal([text], 1)
+    pieces = "Pieces: []piece{{ID: -1, TypeID: 1}},"
+    if "\n" in labels:
+        lines = f"\t{pieces}\n\tLabels: []string{labels},\n\tRoom: 1,\n"
+    else:
+        lines = f"\t{pieces}\n\tLabels: []string{labels},\n\tRoom:   1,\n"
+    assert go_literal(record, 0) == f"{{\n{lines}}}"
 
 
 @given(texts)

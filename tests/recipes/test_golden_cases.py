@@ -72,12 +72,12 @@ import (
 )
 
 func Embed(texts []string, prompt string) ([][]float32, error) {
-	embedder, err := allminilml6v2.Open("../all-minilm-l6-v2.onnx")
+	embedder, err := allminilml6v2.Open("../all-minilm-l6-v2.onnx", nil)
 	if err != nil {
 		return nil, err
 	}
 	defer embedder.Close()
-	return embedder.Embed(context.Background(), texts, allminilml6v2.WithPrompt(prompt))
+	return embedder.Embed(context.Background(), texts, &allminilml6v2.EmbedOptions{Prompt: prompt})
 }
 """,
     "rust": """

@@ -16,16 +16,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	options := []allminilml6v2.Option{allminilml6v2.WithThreads(threads)}
+	options := allminilml6v2.Options{Threads: threads}
 	if len(os.Args) > 3 {
-		options = []allminilml6v2.Option{allminilml6v2.WithThreads(1), allminilml6v2.WithConcurrency(threads)}
+		options = allminilml6v2.Options{Threads: 1, Concurrency: threads}
 	}
-	embedder, err := allminilml6v2.Open(os.Args[2], options...)
+	embedder, err := allminilml6v2.Open(os.Args[2], &options)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer embedder.Close()
 	protocol.Answer(func(texts []string) ([][]float32, error) {
-		return embedder.Embed(context.Background(), texts)
+		return embedder.Embed(context.Background(), texts, nil)
 	}, "onnxruntime", "onnxruntime_go", "wazero")
 }

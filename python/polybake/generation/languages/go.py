@@ -1,18 +1,85 @@
 """Go clients."""
 
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, joined, json_lines, quoted
+from polybake.generation.languages.language import Language, Spelling, bracketed, joined, quoted
 
 
 def go_string(text: str) -> str:
-    """A Go string literal; also of a go.mod file, and JSON wherever no escape is longer."""
+    """A Go string literal; also of a go.mod file."""
     return quoted(text, wide="\\U{:08x}")
 
 
 def go_literal(value: JsonValue, level: int) -> str:
-    """JSON for a raw string literal, which a backquote alone would end."""
-    return json_lines(value, "\t" * level).replace("`", "\\u0060")
+    """The braces of a composite literal, whose type a template writes before them.
+
+    Values by a name of the model's, such as prompts, stay in one line. Records become structs;
+    those of a list, as of ``pieces``, are of the type ``piece``.
+    """
+    if isinstance(value, dict):
+        of_records = any(isinstance(part, list | dict) for part in value.values())
+        return _struct(value, level) if of_records else _map(value)
+    return _list(value, level) if isinstance(value, list) else _scalar(value)
+
+
+#: Columns of a line whose parts get lines of their own where they need more.
+_LINE = 100
+
+
+def _scalar(value: JsonValue) -> str:
+    """What is not there is -1, as only numbers from 0 on may be missing."""
+    if isinstance(value, str):
+        return go_string(value)
+    return "-1" if value is None else json.dumps(value)
+
+
+def _map(value: Mapping[str, JsonValue]) -> str:
+    return f"{{{', '.join(f'{go_string(key)}: {_scalar(part)}' for key, part in value.items())}}}"
+
+
+def _list(value: Sequence[JsonValue], level: int) -> str:
+    parts = [_fields(one) if isinstance(one, dict) else _scalar(one) for one in value]
+    return bracketed(
+        ("{", "}"),
+        parts,
+        "\t" * level,
+        indent="\t",
+        fits=lambda line: len(line) < _LINE,
+        comma=",",
+    )
+
+
+def _fields(value: Mapping[str, JsonValue]) -> str:
+    return f"{{{', '.join(f'{_field(key)}: {_scalar(part)}' for key, part in value.items())}}}"
+
+
+def _field(key: str) -> str:
+    """``type_id`` is ``TypeID``."""
+    return "".join("ID" if part == "id" else part.capitalize() for part in key.split("_"))
+
+
+def _struct(value: Mapping[str, JsonValue], level: int) -> str:
+    """A line for each field, with values below each other as gofmt puts them."""
+    fields = [(_field(key), _typed(key, part, level + 1)) for key, part in value.items()]
+    lines: list[str] = []
+    for several, run in groupby(fields, key=lambda field: "\n" in field[1]):
+        found = list(run)
+        width = 0 if several else max(len(name) for name, _ in found) + 1
+        lines += [f"{f'{name}:':{width}} {part}," for name, part in found]
+    space = "\t" * level
+    return "".join(["{\n", *(f"{space}\t{line}\n" for line in lines), f"{space}}}"])
+
+
+def _typed(key: str, value: JsonValue, level: int) -> str:
+    if not isinstance(value, list):
+        return _scalar(value)
+    types = {str: "string", int: "int", dict: key.removesuffix("s")}
+    kind = type(value[0]) if value else str
+    return f"[]{types[kind]}{_list(value, level)}"
 
 
 _PATH = r"[A-Za-z0-9][A-Za-z0-9._~-]*"
