@@ -11,30 +11,46 @@ from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifes
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
+#: The class of each task's client.
+CLIENTS = {
+    "embed": "Embedder",
+    "classify": "Classifier",
+    "classify-pairs": "PairClassifier",
+    "rerank": "Reranker",
+    "zero-shot": "ZeroShotClassifier",
+    "tag": "Tagger",
+    "answer": "Answerer",
+    "sparse": "SparseEmbedder",
+    "multi-vector": "MultiVectorEmbedder",
+    "hybrid": "HybridEmbedder",
+}
+
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 
 @dataclass(frozen=True)
 class InputLiterals:
-    """An input of the contract: its name as a literal of the language, and its feed."""
+    """An input of the contract: its name and its numbers by prompt as literals, and its feed."""
 
     name: str
     feed: str
+    values: str
 
 
 @dataclass(frozen=True)
 class OutputLiterals:
-    """An output of the contract; both fields are literals of the language."""
+    """An output of the contract; all fields are literals of the language."""
 
     name: str
     dimension: str
+    counts: str
 
 
 @dataclass(frozen=True)
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
+    ``client`` is the name of the task's class. ``model``, ``package``, ``module``, ``path`` (of folders or files: the
     package in snake case, or what the language makes of its names), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
@@ -52,6 +68,7 @@ class Context:
     """
 
     task: str
+    client: str
     model: str
     package: str
     module: str
@@ -120,6 +137,7 @@ def build_context(
         return OutputLiterals(
             name=text(output.name),
             dimension=str(output.dimension),
+            counts=optional(output.counts),
         )
 
     licence = manifest.source.licence or ""
@@ -132,6 +150,7 @@ def build_context(
 
     return Context(
         task=contract.task,
+        client=CLIENTS[contract.task],
         model=manifest.name,
         package=names.package,
         module=names.module,
@@ -170,7 +189,10 @@ def build_context(
         feeds=tuple(one.feed for one in contract.inputs),
         window=_window(contract),
         name=text(manifest.name),
-        inputs=tuple(InputLiterals(text(item.name), item.feed) for item in contract.inputs),
+        inputs=tuple(
+            InputLiterals(text(item.name), item.feed, language.literal({**item.values}, 1))
+            for item in contract.inputs
+        ),
         output=literals(contract.output),
         further=tuple(map(literals, contract.further_outputs)),
         pad_right=contract.pad_side == "right",

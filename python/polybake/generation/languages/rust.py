@@ -1,8 +1,10 @@
 """Rust clients."""
 
+from collections.abc import Iterable
+
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, json_lines
+from polybake.generation.languages.language import Language, Spelling
 
 
 def rust_string(text: str) -> str:
@@ -25,12 +27,59 @@ def _quoted(text: str, escape: str, wide: str) -> str:
 
 
 def rust_literal(value: JsonValue, level: int) -> str:
-    """JSON in a raw string literal, with as many marks around it as it takes, and no more."""
-    text = json_lines(value, "    " * level)
-    marks = "#"
-    while f'"{marks}' in text:
-        marks += "#"
-    return f'r{marks}"{text}"{marks}'
+    """A constant, whose parts are a line each; clients keep rustfmt from it.
+
+    A list is a slice, a map of texts or of numbers one of pairs. A piece of a pair, a label's mark,
+    and what holds them are values of the client's own types.
+    """
+    match value:
+        case None:
+            return "None"
+        case str():
+            return rust_string(value)
+        case {"id": None} | {"text": None}:
+            fields = {"before": "", "after": "", **value}
+            some = {key: _some(value.get(key)) for key in ("id", "text", "limit")}
+            return _value("Piece", {**_literals(fields), **some})
+        case {"begins": bool()}:
+            return _value("Mark", _literals(value))
+        case {"pieces": list()}:
+            return _value("Pair", _literals(value, level), level)
+        case {"labels": list()} | {"words": str(), "room": int()}:
+            known = {key: value[key] for key in _SETTINGS if key in value}
+            return _value("Settings", _literals(known, level), level)
+        case dict():
+            pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
+            return _lines("&[", pairs, "]", level)
+        case list():
+            return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
+    return str(value).lower()
+
+
+#: What a client reads of a task's settings.
+_SETTINGS = ("labels", "marks", "words", "room")
+
+
+def _some(value: JsonValue) -> str:
+    return "None" if value is None else f"Some({value})"
+
+
+def _literals(fields: dict[str, JsonValue], level: int = 0) -> dict[str, str]:
+    return {key: rust_literal(value, level + 1) for key, value in fields.items()}
+
+
+def _value(name: str, fields: dict[str, str], level: int | None = None) -> str:
+    parts = [f"{key}: {literal}" for key, literal in fields.items()]
+    if level is None:
+        return f"{name} {{ {', '.join(parts)} }}"
+    return _lines(f"{name} {{", parts, "}", level)
+
+
+def _lines(begin: str, parts: Iterable[str], end: str, level: int) -> str:
+    """A line for each part, or one line where there is none."""
+    space = "    " * level
+    lines = "".join(f"{space}    {part},\n" for part in parts)
+    return f"{begin}\n{lines}{space}{end}" if lines else f"{begin}{end}"
 
 
 #: Keywords, also those that Rust keeps for later, and crates that a client takes.
