@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +41,9 @@ def alone(language: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.usefixtures("language"), parametrize]
 
 
-def in_all(*kinds: str, but: str = "") -> pytest.MarkDecorator:
-    """Each kind of client in all languages that can have it, but one."""
-    languages = [one for one in LANGUAGES if one != but]
+def in_all(*kinds: str, but: Collection[str] = ()) -> pytest.MarkDecorator:
+    """Each kind of client in all languages that can have it, but these."""
+    languages = [one for one in LANGUAGES if one not in but]
     rows = [(one, kind) for one in languages for kind in kinds if can_have(one, kind)]
     return pytest.mark.parametrize(("language", "kind"), only(*rows), indirect=["language"])
 
