@@ -8,7 +8,8 @@ use crate::ranking::best;
 /// A label, and how sure of it the model is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Label {
-    pub label: String,
+    #[serde(rename = "label")]
+    pub name: String,
     pub score: f64,
 }
 
@@ -18,7 +19,7 @@ pub(crate) fn best_labels<T: Copy + Into<f64> + PartialOrd>(
     rows: Vec<Vec<T>>,
     top: Option<usize>,
 ) -> Result<Vec<Vec<Label>>, Error> {
-    let label = |place: usize, scores: &[T]| Label { label: names[place].into(), score: scores[place].into() };
+    let label = |place: usize, scores: &[T]| Label { name: names[place].into(), score: scores[place].into() };
     let labels = |scores: Vec<T>| Ok(best(&scores, top)?.into_iter().map(|place| label(place, &scores)).collect());
     rows.into_iter().map(labels).collect()
 }

@@ -45,9 +45,15 @@ impl MultiVectorEmbedder {
     /// The relevance of a document's rows to a query's: the larger, the more.
     ///
     /// It is the sum over the query's rows of the largest dot product with a row of the document; 0 where that has none.
-    pub fn max_sim(query: &[Vec<f32>], document: &[Vec<f32>]) -> f64 {
+    ///
+    /// # Errors
+    /// `Argument`: a row has not `DIMENSION` elements.
+    pub fn max_sim(query: &[Vec<f32>], document: &[Vec<f32>]) -> Result<f64, Error> {
+        if query.iter().chain(document).any(|row| row.len() != DIMENSION) {
+            return Err(Error::Argument(format!("a row has not {DIMENSION} elements")));
+        }
         let largest = |row: &Vec<f32>| document.iter().map(|other| dot(row, other)).fold(f64::NEG_INFINITY, f64::max);
-        if document.is_empty() { 0.0 } else { query.iter().map(largest).sum() }
+        Ok(if document.is_empty() { 0.0 } else { query.iter().map(largest).sum() })
     }
 }
 
