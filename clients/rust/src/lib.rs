@@ -11,12 +11,13 @@ mod self_check;
 #[cfg(test)]
 mod tests;
 
-use contract::{DEFAULT_PROMPT, DOCUMENT_PROMPT, QUERY_PROMPT, VOCAB_SIZE};
-
 pub use contract::{DIMENSION, MAX_LENGTH, PROMPTS};
 pub use error::Error;
 pub use graph::Device;
-pub use model::{Embedder, Manifest, Options};
+pub use model::Embedder;
+pub use model::{Manifest, Options};
+
+use contract::{DEFAULT_PROMPT, DOCUMENT_PROMPT, QUERY_PROMPT, VOCAB_SIZE};
 
 impl Embedder {
     /// Embed texts, with a prompt or the model's default one, in order: `DIMENSION` elements a text.

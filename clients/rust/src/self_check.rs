@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::contract::{DEFAULT_PROMPT, DIMENSION};
+use crate::contract;
 use crate::error::Error;
 use crate::graph::{self, Device};
 use crate::model::Embedder;
@@ -49,7 +49,7 @@ impl Embedder {
         let max_abs = fixture.tolerances[if self.device == Device::Cpu { "cpu" } else { "cuda" }]["max_abs"];
         let mut largest = 0.0_f64;
         for case in fixture.cases {
-            let prompt = case.prompt.as_deref().or(DEFAULT_PROMPT);
+            let prompt = case.prompt.as_deref().or(contract::DEFAULT_PROMPT);
             let rows = self.rows(&case.texts, prompt)?;
             if rows != case.input_ids {
                 return Err(Error::SelfCheck(format!("self-check: case {} has other token ids", case.id)));
@@ -66,7 +66,7 @@ fn compare(case: &str, found: &[f32], golden: &Value, max_abs: f64) -> Result<f6
     let golden = BASE64_STANDARD.decode(golden["data"].as_str().unwrap_or_default()).unwrap_or_default();
     let golden: Vec<f32> = golden.as_chunks().0.iter().copied().map(f32::from_le_bytes).collect();
     let (mut largest, mut within) = (0.0_f64, found.len() == golden.len());
-    for (found, golden) in found.chunks(DIMENSION).zip(golden.chunks(DIMENSION)) {
+    for (found, golden) in found.chunks(contract::DIMENSION).zip(golden.chunks(contract::DIMENSION)) {
         let norm = golden.iter().map(|element| f64::from(*element).powi(2)).sum::<f64>().sqrt();
         let limit = max_abs * norm.max(1.0); // rounding grows with size
         for (found, golden) in found.iter().zip(golden) {

@@ -1,6 +1,8 @@
 """Rust clients."""
 
 from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -29,25 +31,23 @@ def _quoted(text: str, escape: str, wide: str) -> str:
 def rust_literal(value: JsonValue, level: int) -> str:
     """A constant, whose parts are a line each; clients keep rustfmt from it.
 
-    A list is a slice, a map of texts or of numbers one of pairs. A piece of a pair, a label's mark,
-    and what holds them are values of the client's own types.
+    A list is a slice, a map of texts or of numbers one of pairs. How texts are paired, a task's
+    settings and a label's mark are values of the client's own types.
     """
     match value:
         case None:
             return "None"
         case str():
             return rust_string(value)
-        case {"id": None} | {"text": None}:
-            fields = {"before": "", "after": "", **value}
-            some = {key: _some(value.get(key)) for key in ("id", "text", "limit")}
-            return _value("Piece", {**_literals(fields), **some})
         case {"begins": bool()}:
-            return _value("Mark", _literals(value))
-        case {"pieces": list()}:
-            return _value("Pair", _literals(value, level), level)
+            return f"Mark {{ {', '.join(_fields(value))} }}"
+        case {"pieces": list(pieces)}:
+            rest = {key: part for key, part in value.items() if key != "pieces"}
+            parts = [f"pieces: &[{', '.join(map(_piece, pieces))}]", _texts(pieces), *_fields(rest)]
+            return _lines("Pair {", parts, "}", level)
         case {"labels": list()} | {"words": str(), "room": int()}:
             known = {key: value[key] for key in _SETTINGS if key in value}
-            return _value("Settings", _literals(known, level), level)
+            return _lines("Settings {", _fields(known, level + 1), "}", level)
         case dict():
             pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
             return _lines("&[", pairs, "]", level)
@@ -60,19 +60,27 @@ def rust_literal(value: JsonValue, level: int) -> str:
 _SETTINGS = ("labels", "marks", "words", "room")
 
 
-def _some(value: JsonValue) -> str:
-    return "None" if value is None else f"Some({value})"
+def _fields(fields: dict[str, JsonValue], level: int = 0) -> list[str]:
+    return [f"{key}: {rust_literal(value, level)}" for key, value in fields.items()]
 
 
-def _literals(fields: dict[str, JsonValue], level: int = 0) -> dict[str, str]:
-    return {key: rust_literal(value, level + 1) for key, value in fields.items()}
+def _piece(piece: Any) -> str:
+    """A special token, or the first or second text, and the type of its tokens."""
+    special = piece["text"] is None
+    named = f"Special({piece['id']})" if special else f"Text({piece['text']})"
+    return f"(Piece::{named}, {piece['type_id']})"
 
 
-def _value(name: str, fields: dict[str, str], level: int | None = None) -> str:
-    parts = [f"{key}: {literal}" for key, literal in fields.items()]
-    if level is None:
-        return f"{name} {{ {', '.join(parts)} }}"
-    return _lines(f"{name} {{", parts, "}", level)
+def _texts(pieces: list[Any]) -> str:
+    """Of each text, what stands around it, and how many of its tokens are kept."""
+    texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
+    return "texts: [{}]".format(
+        ", ".join(
+            f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
+            f"{one.get('limit') or 'usize::MAX'})"
+            for one in texts
+        )
+    )
 
 
 def _lines(begin: str, parts: Iterable[str], end: str, level: int) -> str:

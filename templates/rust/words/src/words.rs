@@ -1,5 +1,6 @@
 //! The words of texts, and which tokens each has.
 
+use std::iter;
 use std::ops::Range;
 
 use tokenizers::{Encoding, Tokenizer};
@@ -27,8 +28,7 @@ pub(crate) fn words_of(tokenizer: &Tokenizer, text: &str, room: usize) -> Result
     if tokens <= room {
         return Ok((words, tokens));
     }
-    let begin: String = text.chars().take(40).collect();
-    Err(Error::LongText(format!("\"{begin}…\" has {tokens} tokens, {room} fit; give it in parts")))
+    Err(Error::long_text(text, &format!("has {tokens} tokens, {room} fit; give it in parts")))
 }
 
 /// A special token that takes white space with it would give words the tokens of others.
@@ -40,18 +40,15 @@ pub(crate) fn check_tokens(found: usize, counted: usize) -> Result<(), Error> {
     Err(Error::Argument(format!("{problem} its white space; take special tokens out of it")))
 }
 
-/// What a tokenizer treats by itself: a gap and what follows up to the next.
-fn chunks(text: &str) -> Vec<Range<usize>> {
-    let (mut chunks, mut start) = (Vec::new(), 0);
-    while let Some(gap) = text[start..].find(|character| !GAP.contains(&character)) {
-        let end = text[start + gap..].find(GAP).map_or(text.len(), |length| start + gap + length);
-        chunks.push(start..end);
-        start = end;
+/// What a tokenizer treats by itself: a gap and what follows up to the next; the last one ends with the text.
+fn chunks(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let begins = |place: &usize| *place > 0 && !text[..*place].ends_with(GAP);
+    let mut cuts: Vec<usize> = text.match_indices(GAP).map(|(place, _)| place).filter(begins).collect();
+    if text.ends_with(GAP) {
+        cuts.pop();
     }
-    if let Some(last) = chunks.last_mut() {
-        last.end = text.len();
-    }
-    chunks
+    let ends: Vec<usize> = cuts.iter().copied().chain([text.len()]).collect();
+    iter::once(0).chain(cuts).zip(ends).map(|(start, end)| start..end)
 }
 
 /// Add the words of a chunk, behind so many tokens; how many it has itself.
