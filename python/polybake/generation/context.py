@@ -50,9 +50,9 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``client`` is the name of the task's class. ``model``, ``package``, ``module``, ``path`` (of folders or files: the
-    package in snake case, or what the language makes of its names), ``version`` and
-    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
+    ``client`` is the name of the task's class. ``model``, ``package``, ``module``, ``path`` (of
+    folders or files: the package in snake case, or what the language makes of its names),
+    ``version`` and ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
     whether a text has a number of rows of its own, ``several`` whether it gets several outputs,

@@ -1,6 +1,6 @@
 """Rust clients."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -34,26 +34,22 @@ def rust_literal(value: JsonValue, level: int) -> str:
     A list is a slice, a map of texts or of numbers one of pairs. How texts are paired, a task's
     settings and a label's mark are values of the client's own types.
     """
-    match value:
-        case None:
-            return "None"
-        case str():
-            return rust_string(value)
-        case {"begins": bool()}:
-            return f"Mark {{ {', '.join(_fields(value))} }}"
-        case {"pieces": list(pieces)}:
-            rest = {key: part for key, part in value.items() if key != "pieces"}
-            parts = [f"pieces: &[{', '.join(map(_piece, pieces))}]", _texts(pieces), *_fields(rest)]
-            return _lines("Pair {", parts, "}", level)
-        case {"labels": list()} | {"words": str(), "room": int()}:
-            known = {key: value[key] for key in _SETTINGS if key in value}
-            return _lines("Settings {", _fields(known, level + 1), "}", level)
-        case dict():
-            pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
-            return _lines("&[", pairs, "]", level)
-        case list():
-            return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
-    return str(value).lower()
+    if isinstance(value, str):
+        return rust_string(value)
+    if isinstance(value, list):
+        return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
+    if not isinstance(value, dict):
+        return "None" if value is None else str(value).lower()
+    if isinstance(pieces := value.get("pieces"), list):
+        rest = {key: part for key, part in value.items() if key != "pieces"}
+        return _lines("Pair {", [*_pieces(pieces), *_fields(rest)], "}", level)
+    if isinstance(value.get("begins"), bool):
+        return f"Mark {{ {', '.join(_fields(value))} }}"
+    if isinstance(value.get("labels"), list) or {str, int} <= {*map(type, value.values())}:
+        known = {key: value[key] for key in _SETTINGS if key in value}
+        return _lines("Settings {", _fields(known, level + 1), "}", level)
+    pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
+    return _lines("&[", pairs, "]", level)
 
 
 #: What a client reads of a task's settings.
@@ -64,23 +60,20 @@ def _fields(fields: dict[str, JsonValue], level: int = 0) -> list[str]:
     return [f"{key}: {rust_literal(value, level)}" for key, value in fields.items()]
 
 
-def _piece(piece: Any) -> str:
-    """A special token, or the first or second text, and the type of its tokens."""
-    special = piece["text"] is None
-    named = f"Special({piece['id']})" if special else f"Text({piece['text']})"
-    return f"(Piece::{named}, {piece['type_id']})"
-
-
-def _texts(pieces: list[Any]) -> str:
-    """Of each text, what stands around it, and how many of its tokens are kept."""
-    texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
-    return "texts: [{}]".format(
-        ", ".join(
-            f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
-            f"{one.get('limit') or 'usize::MAX'})"
-            for one in texts
-        )
+def _pieces(pieces: list[Any]) -> Iterator[str]:
+    """Special tokens and texts in their order, and what stands around each text."""
+    kinds = (
+        f"Special({one['id']})" if one["text"] is None else f"Text({one['text']})" for one in pieces
     )
+    named = (f"(Piece::{kind}, {one['type_id']})" for kind, one in zip(kinds, pieces, strict=True))
+    yield f"pieces: &[{', '.join(named)}]"
+    texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
+    around = (
+        f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
+        f"{one.get('limit') or 'usize::MAX'})"
+        for one in texts
+    )
+    yield f"texts: [{', '.join(around)}]"
 
 
 def _lines(begin: str, parts: Iterable[str], end: str, level: int) -> str:
