@@ -52,19 +52,20 @@ class Context:
 
     ``client`` is the name of the task's class. ``model``, ``package``, ``module``, ``path`` (of
     folders or files: the package in snake case, or what the language makes of its names),
-    ``version`` and ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
-    ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
-    says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
-    whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
-    the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
-    the words of texts, ``beside`` whether the weights lie beside the graph, ``fed_prompt`` whether
-    the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether it has these parts.
-    ``format`` is the newest format of model files that a client knows. ``feeds`` says what each
-    input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
-    says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
-    language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
-    prompts, and is empty where there are none. ``description`` is encoded for the project file.
+    ``version`` and ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the
+    language's type ``element``, and ``dimensions`` dimensions: eight per element with
+    ``packed_bits``. ``paired`` says whether rows are pairs of texts, ``prompted`` whether texts
+    have prompts, ``ragged`` whether a text has a number of rows of its own, ``several`` whether it
+    gets several outputs, the first of which is ``output`` and the others ``further``, ``words``
+    whether a client finds the words of texts, ``beside`` whether the weights lie beside the graph,
+    ``fed_prompt`` whether the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether
+    it has these parts. ``format`` is the newest format of model files that a client knows.
+    ``feeds`` says what each input of the graph takes. ``window`` is how many texts are in memory at
+    a time, ``pad_right`` says on which side rows are padded. ``name`` to ``document_prompt`` are
+    literals of the language, and so are ``digest`` (of the contract), ``outputs`` (the names that a
+    run is asked for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names
+    of all prompts, and is empty where there are none. ``description`` is encoded for the project
+    file.
     """
 
     task: str
