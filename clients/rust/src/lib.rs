@@ -42,11 +42,10 @@ impl Embedder {
     pub fn embed_documents(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Vec<f32>>, Error> {
         self.results(texts, DOCUMENT_PROMPT)
     }
+}
 
+impl Embedder {
     /// Token ids of each text with its prompt, truncated, not padded.
-    ///
-    /// # Errors
-    /// `UnknownPrompt`: the model has no such prompt.
     pub fn tokenize(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<u32>>, Error> {
         self.rows(texts, prompt.or(DEFAULT_PROMPT))
     }
