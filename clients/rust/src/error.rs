@@ -20,9 +20,9 @@ pub enum Error {
     /// The model has no prompt of that name.
     #[error("{0}")]
     UnknownPrompt(String),
-    /// The file cannot be read again, for the self check.
+    /// The system's own: the file cannot be read again, or it has no more threads.
     #[error(transparent)]
-    File(#[from] std::io::Error),
+    System(#[from] std::io::Error),
     /// ONNX Runtime's own, of a run.
     #[error(transparent)]
     Run(#[from] ort::Error),

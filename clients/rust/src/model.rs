@@ -3,7 +3,7 @@
 
 use std::path::{self, Path, PathBuf};
 use std::sync::Mutex;
-use std::{fs, thread};
+use std::{fs, io, thread};
 
 use ort::environment::Environment;
 use ort::session::Session;
@@ -91,7 +91,7 @@ impl Embedder {
         let filling = if cuda { 1 } else { processors / options.threads.unwrap_or(1).max(1) };
         let pool = match options.concurrency.unwrap_or(filling) {
             0 | 1 => None,
-            several => ThreadPoolBuilder::new().num_threads(several).build().ok(),
+            several => Some(ThreadPoolBuilder::new().num_threads(several).build().map_err(io::Error::other)?),
         };
         let path = path.clone();
         let opened = Self { manifest, device, environment, path, tokenizer, graph, alone: Mutex::default(), pool };
