@@ -22,11 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         &[],
     )?;
     let stored = store.map_or_else(|| "no model".into(), |row| row.get::<_, String>(0));
-    if stored != embedder.fingerprint() {
+    if stored != embedder.manifest.fingerprint {
         eprintln!(
             "documents holds the vectors of {stored}, this model is {}: \
              open the model that wrote them, or write them anew",
-            embedder.fingerprint()
+            embedder.manifest.fingerprint
         );
         process::exit(1);
     }

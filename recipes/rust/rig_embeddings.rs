@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use all_minilm_l6_v2::{Embedder, Error};
+use all_minilm_l6_v2::{DIMENSION, Embedder, Error};
 use futures::stream;
 use rig_core::{
     Model, ProviderError,
@@ -32,14 +32,15 @@ pub struct Baked {
 impl Models {
     /// Takes the fingerprint of the vectors that are stored; `None` where there are none yet.
     pub fn new(embedder: Embedder, fingerprint: Option<&str>) -> Result<Self, String> {
-        if let Some(stored) = fingerprint.filter(|stored| *stored != embedder.fingerprint()) {
+        if let Some(stored) = fingerprint.filter(|stored| *stored != embedder.manifest.fingerprint)
+        {
             return Err(format!(
                 "the vectors are of the model file {stored}; open that, or embed them again"
             ));
         }
         let wire = Local::new("polybake")
-            .with_id(embedder.fingerprint())
-            .with_capabilities(Capabilities::embedding(8192, embedder.dimension()));
+            .with_id(&embedder.manifest.fingerprint)
+            .with_capabilities(Capabilities::embedding(8192, DIMENSION));
         let embedder = Arc::new(embedder);
         let model = |embed| {
             let embedder = Arc::clone(&embedder);

@@ -26,7 +26,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
     client = render_client(manifest, language)
     assert {"README.md", "harness.json"} <= client.files.keys()
     assert client.project_files <= client.files.keys()
-    assert any(re.search(r"(^|/)tests?/|_test\.", path) for path in client.files)
+    assert any(re.search(r"(^|/)tests?[/.]|_test\.", path) for path in client.files)
     for path, text in client.files.items():
         assert "__" not in Path(path).stem or path.endswith("__init__.py"), path
         assert "{%" not in text, path

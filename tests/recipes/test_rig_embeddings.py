@@ -46,7 +46,7 @@ fn doubles(vector: Vec<f32>) -> Vec<f64> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let path = env::args().nth(1).ok_or("a model file")?;
     let own = Embedder::open(&path)?;
-    let models = Models::new(Embedder::open(&path)?, Some(own.fingerprint()))?;
+    let models = Models::new(Embedder::open(&path)?, Some(own.manifest.fingerprint.as_str()))?;
 
     let asked = models.queries.embed_text("a b").await?.vec;
     println!("{}", asked == doubles(own.embed_query("a b")?));
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{}", asked == stored[1].1[0].vec);
     println!("{}", models.documents.capabilities().ndims);
-    println!("{}", models.queries.id() == Some(own.fingerprint()));
+    println!("{}", models.queries.id() == Some(own.manifest.fingerprint.as_str()));
     println!("{}", Models::new(Embedder::open(&path)?, Some("0123")).err().unwrap_or_default());
 
     LINES

@@ -1,8 +1,12 @@
 """Rust clients."""
 
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+from typing import Any
+
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, json_lines
+from polybake.generation.languages.language import Language, Spelling
 
 
 def rust_string(text: str) -> str:
@@ -25,12 +29,58 @@ def _quoted(text: str, escape: str, wide: str) -> str:
 
 
 def rust_literal(value: JsonValue, level: int) -> str:
-    """JSON in a raw string literal, with as many marks around it as it takes, and no more."""
-    text = json_lines(value, "    " * level)
-    marks = "#"
-    while f'"{marks}' in text:
-        marks += "#"
-    return f'r{marks}"{text}"{marks}'
+    """A constant, whose parts are a line each; clients keep rustfmt from it.
+
+    A list is a slice, a map of texts or of numbers one of pairs. How texts are paired, a task's
+    settings and a label's mark are values of the client's own types.
+    """
+    if isinstance(value, str):
+        return rust_string(value)
+    if isinstance(value, list):
+        return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
+    if not isinstance(value, dict):
+        return "None" if value is None else str(value).lower()
+    if isinstance(pieces := value.get("pieces"), list):
+        rest = {key: part for key, part in value.items() if key != "pieces"}
+        return _lines("Pair {", [*_pieces(pieces), *_fields(rest)], "}", level)
+    if isinstance(value.get("begins"), bool):
+        return f"Mark {{ {', '.join(_fields(value))} }}"
+    if isinstance(value.get("labels"), list) or {str, int} <= {*map(type, value.values())}:
+        known = {key: value[key] for key in _SETTINGS if key in value}
+        return _lines("Settings {", _fields(known, level + 1), "}", level)
+    pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
+    return _lines("&[", pairs, "]", level)
+
+
+#: What a client reads of a task's settings.
+_SETTINGS = ("labels", "marks", "words", "room")
+
+
+def _fields(fields: dict[str, JsonValue], level: int = 0) -> list[str]:
+    return [f"{key}: {rust_literal(value, level)}" for key, value in fields.items()]
+
+
+def _pieces(pieces: list[Any]) -> Iterator[str]:
+    """Special tokens and texts in their order, and what stands around each text."""
+    kinds = (
+        f"Special({one['id']})" if one["text"] is None else f"Text({one['text']})" for one in pieces
+    )
+    named = (f"(Piece::{kind}, {one['type_id']})" for kind, one in zip(kinds, pieces, strict=True))
+    yield f"pieces: &[{', '.join(named)}]"
+    texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
+    around = (
+        f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
+        f"{one.get('limit') or 'usize::MAX'})"
+        for one in texts
+    )
+    yield f"texts: [{', '.join(around)}]"
+
+
+def _lines(begin: str, parts: Iterable[str], end: str, level: int) -> str:
+    """A line for each part, or one line where there is none."""
+    space = "    " * level
+    lines = "".join(f"{space}    {part},\n" for part in parts)
+    return f"{begin}\n{lines}{space}{end}" if lines else f"{begin}{end}"
 
 
 #: Keywords, also those that Rust keeps for later, and crates that a client takes.
