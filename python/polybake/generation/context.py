@@ -1,7 +1,7 @@
 """All that a template may use: names and literals, decided before anything is rendered."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -10,6 +10,20 @@ from polybake import __version__
 from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifest, Output
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
+
+#: The class of each task's client.
+CLIENTS = {
+    "embed": "Embedder",
+    "classify": "Classifier",
+    "classify-pairs": "PairClassifier",
+    "rerank": "Reranker",
+    "zero-shot": "ZeroShotClassifier",
+    "tag": "Tagger",
+    "answer": "Answerer",
+    "sparse": "SparseEmbedder",
+    "multi-vector": "MultiVectorEmbedder",
+    "hybrid": "HybridEmbedder",
+}
 
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
@@ -34,24 +48,26 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
-    package in snake case, or what the language makes of its names), ``version`` and
-    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
-    ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
-    says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
-    whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
-    the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
-    the words of texts, ``beside`` whether the weights lie beside the graph, ``fed_prompt`` whether
-    the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether it has these parts.
-    ``format`` is the newest format of model files that a client knows. ``feeds`` says what each
-    input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
-    says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
-    language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
-    prompts, and is empty where there are none. ``description`` is encoded for the project file.
+    ``client`` is the name of the task's class. ``model``, ``package``, ``module``, ``path`` (of
+    folders or files: the package in snake case, or what the language makes of its names),
+    ``version`` and ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the
+    language's type ``element``, and ``dimensions`` dimensions: eight per element with
+    ``packed_bits``. ``paired`` says whether rows are pairs of texts, ``prompted`` whether texts
+    have prompts, ``ragged`` whether a text has a number of rows of its own, ``several`` whether it
+    gets several outputs, the first of which is ``output`` and the others ``further``, ``words``
+    whether a client finds the words of texts, ``beside`` whether the weights lie beside the graph,
+    ``fed_prompt`` whether the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether
+    it has these parts. ``format`` is the newest format of model files that a client knows.
+    ``feeds`` says what each input of the graph takes. ``window`` is how many texts are in memory at
+    a time, ``pad_right`` says on which side rows are padded. ``name`` to ``document_prompt`` are
+    literals of the language, and so are ``digest`` (of the contract), ``outputs`` (the names that a
+    run is asked for), ``prompts``, ``prompt_values``, ``pair`` and each value of ``setting``, the
+    task's settings by name; ``word_rule`` says where words end. ``prompt_names`` has the names of
+    all prompts, and is empty where there are none. ``description`` is encoded for the project file.
     """
 
     task: str
+    client: str
     model: str
     package: str
     module: str
@@ -67,6 +83,8 @@ class Context:
     contract: str
     settings: str
     has_settings: bool
+    setting: Mapping[str, str]
+    word_rule: str
     digest: str
     outputs: str
     prompts: str
@@ -132,6 +150,7 @@ def build_context(
 
     return Context(
         task=contract.task,
+        client=CLIENTS[contract.task],
         model=manifest.name,
         package=names.package,
         module=names.module,
@@ -146,6 +165,8 @@ def build_context(
         contract=language.literal(contract.model_dump(mode="json"), 0),
         settings=language.literal(contract.settings, 0),
         has_settings=bool(contract.settings),
+        setting={key: literal(value) for key, value in contract.settings.items()},
+        word_rule=str(contract.settings.get("words", "")),
         digest=text(contract.digest),
         outputs=literal([*outputs, *([] if counts is None else [counts])]),
         prompts=literal({**contract.prompts}),
