@@ -69,7 +69,7 @@ public static class Bulk
                     window.Add(source.Current);
                 }
 
-                var judged = Arguments.Texts(window, before: before);
+                var judged = OpenModel.CheckedTexts(window, before: before);
                 before += judged.Length;
                 var running = Task.Run(() => judged.Length == 0 ? [] : call(judged, cancellationToken), cancellationToken);
                 var results = await running.ConfigureAwait(false);
