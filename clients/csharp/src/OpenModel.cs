@@ -82,7 +82,7 @@ public abstract class OpenModel : IDisposable
     /// <summary>The name of a prompt of this model; the default one where none is named.</summary>
     internal static string? CheckedPrompt(string? prompt) => prompt is null ? Contract.DefaultPrompt
         : Contract.Prompts.ContainsKey(prompt) ? prompt
-        : throw new UnknownPromptException($"unknown prompt \"{prompt}\"; the model has [{string.Join(", ", Contract.Prompts.Keys)}]");
+        : throw new UnknownPromptException($"unknown prompt \"{prompt}\"; this model has none");
 
     /// <summary>Texts in an order, each of valid Unicode; of a stream, so many stand before them.</summary>
     internal static string[] CheckedTexts(IEnumerable<string> texts, string name = "texts", int before = 0) =>

@@ -27,8 +27,8 @@ public sealed class ClientTests : IDisposable
     [Fact]
     public void ThreadsMayShareIt()
     {
-        var expected = Asked.Call(Opened.Value, Texts);
-        Parallel.For(0, 8, _ => Assert.Equal(expected, Asked.Call(Opened.Value, Texts.Select(text => text))));
+        var expected = Call(Opened.Value, Texts);
+        Parallel.For(0, 8, _ => Assert.Equal(expected, Call(Opened.Value, Texts.Select(text => text))));
     }
 
     [Fact]
@@ -76,9 +76,9 @@ public sealed class ClientTests : IDisposable
     [Fact]
     public void WhatIsNoTextIsRefused()
     {
-        Assert.Throws<ArgumentException>(() => Asked.Call(Opened.Value, new HashSet<string> { "text" }));
-        Assert.Throws<ArgumentException>(() => Asked.Call(Opened.Value, ["a", null!]));
-        var error = Assert.Throws<InvalidTextException>(() => Asked.Call(Opened.Value, ["fine", "half a \ud800 pair"]));
+        Assert.Throws<ArgumentException>(() => Call(Opened.Value, new HashSet<string> { "text" }));
+        Assert.Throws<ArgumentException>(() => Call(Opened.Value, ["a", null!]));
+        var error = Assert.Throws<InvalidTextException>(() => Call(Opened.Value, ["fine", "half a \ud800 pair"]));
         Assert.Equal(1, error.Index);
     }
 
@@ -91,12 +91,12 @@ public sealed class ClientTests : IDisposable
             opened.Dispose();
             return session.Run([[Contract.PadId]]);
         }));
-        Assert.Throws<ObjectDisposedException>(() => Asked.Call(opened, Texts));
+        Assert.Throws<ObjectDisposedException>(() => Call(opened, Texts));
     }
 
     [Fact]
     public void ACallMayBeCancelled() => Assert.Throws<OperationCanceledException>(
-        () => Asked.Call(Opened.Value, Texts, new CancellationToken(canceled: true)));
+        () => Call(Opened.Value, Texts, new CancellationToken(canceled: true)));
 
     [Fact]
     public void AGraphThatTheGpuDoesNotRunIsRefused()
@@ -128,20 +128,8 @@ public sealed class ClientTests : IDisposable
         Assert.Equal(5, error.Index);
     }
 
-    [Fact]
-    public async Task AStreamMayBeLeftWhileItsSourceWaits()
-    {
-        using var cancellation = new CancellationTokenSource(TimeSpan.FromMilliseconds(50));
-        var stream = Bulk.EachAsync(Waiting(), (texts, _) => texts, cancellationToken: cancellation.Token);
-        var left = Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await stream.CountAsync());
-        Assert.Same(left, await Task.WhenAny(left, Task.Delay(TimeSpan.FromSeconds(20))));
-
-        static async IAsyncEnumerable<string> Waiting()
-        {
-            await Task.Delay(TimeSpan.FromMinutes(1));
-            yield break;
-        }
-    }
+    private static string Call(Client model, IEnumerable<string> texts, CancellationToken cancellationToken = default) => JsonSerializer.Serialize(
+        model.Embed(texts, cancellationToken: cancellationToken));
 
     private string Write(byte[] data)
     {
