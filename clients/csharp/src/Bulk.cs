@@ -33,7 +33,8 @@ public static class Bulk
         {
             var given = OpenModel.CheckedTexts(cut, before: before);
             before += given.Length;
-            foreach (var result in await Task.Run(() => call(given, cancellationToken), cancellationToken).ConfigureAwait(false))
+            var results = await Task.Run(() => call(given, cancellationToken), cancellationToken).ConfigureAwait(false);
+            foreach (var result in results)
             {
                 cancellationToken.ThrowIfCancellationRequested();
                 yield return result;
