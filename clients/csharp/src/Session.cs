@@ -23,12 +23,13 @@ internal sealed class Session : IDisposable
     private readonly InferenceSession _graph;
     private readonly Tokenizer _tokenizer;
     private readonly int _sideBySide;
-    private readonly int _budget; // tokens of a batch
+    private readonly int _budget;
 
     internal Session(string path, Device device, int? threads, int? concurrency, string? profile = null)
     {
         var filling = device == Device.Cpu ? Environment.ProcessorCount / Math.Max(1, threads ?? 1) : 1;
-        (_sideBySide, _budget) = (Math.Max(1, concurrency ?? filling), device == Device.Cpu ? 512 : 16_384);
+        _sideBySide = Math.Max(1, concurrency ?? filling);
+        _budget = device == Device.Cpu ? 512 : 16_384; // tokens of a batch
         _graph = Open(path, device, threads ?? 0, profile);
         Metadata = _graph.ModelMetadata.CustomMetadataMap;
         var found = Metadata.GetValueOrDefault("polybake.contract");
