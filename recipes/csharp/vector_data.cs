@@ -8,7 +8,6 @@
 
 using System.Text.Json;
 using AllMinilmL6V2;
-using Microsoft.Extensions.AI;
 using Microsoft.Extensions.VectorData;
 using Microsoft.SemanticKernel.Connectors.PgVector;
 
@@ -16,23 +15,24 @@ var (model, database, file, text) = (args[0], args[1], args[2], args[3]);
 
 using var embedder = Embedder.Open(model);
 
-// A collection embeds all strings that it is given by one generator. It is that of documents, so it must not be
-// given a query: SearchAsync takes the query's vector.
-var options = new PostgresCollectionOptions { EmbeddingGenerator = embedder.AsDocumentGenerator() };
-var queries = embedder.AsQueryGenerator();
-
 // VectorData keeps no facts of a collection but its name: the vectors of another model are another collection.
 var name = $"documents_{embedder.Fingerprint[..16]}";
-using var documents = new PostgresCollection<long, Document>(database, name, options);
+using var documents = new PostgresCollection<long, Document>(database, name);
 await documents.EnsureCollectionExistsAsync();
-await documents.UpsertAsync(File.ReadLines(file).Select((body, index) => new Document { Id = index + 1, Body = body }));
 
-await foreach (var found in documents.SearchAsync(await queries.GenerateVectorAsync(text), top: 5))
+// Documents have the model's prompt for documents, and a query has that for queries, so the vectors are made here: a
+// collection with a generator would embed both alike.
+var bodies = File.ReadAllLines(file);
+var vectors = embedder.EmbedDocuments(bodies);
+await documents.UpsertAsync(bodies.Select((body, place) => new Document { Id = place + 1, Body = body, Embedding = vectors[place] }));
+
+ReadOnlyMemory<float> query = embedder.EmbedQuery(text);
+await foreach (var found in documents.SearchAsync(query, top: 5))
 {
     Console.WriteLine(JsonSerializer.Serialize(new { id = found.Record.Id, distance = found.Score }));
 }
 
-/// <summary>A text that the collection embeds when it is written.</summary>
+/// <summary>A text and its vector.</summary>
 internal sealed class Document
 {
     [VectorStoreKey]
@@ -42,5 +42,5 @@ internal sealed class Document
     public required string Body { get; init; }
 
     [VectorStoreVector(384, DistanceFunction = DistanceFunction.CosineDistance, IndexKind = IndexKind.Hnsw)]
-    public string Embedding => Body;
+    public required ReadOnlyMemory<float> Embedding { get; init; }
 }

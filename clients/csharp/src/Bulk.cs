@@ -6,12 +6,10 @@ namespace AllMinilmL6V2;
 /// <summary>Streams of texts, of whatever length.</summary>
 public static class Bulk
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
-
     /// <summary>Give what a call gives for each text of a stream, one after another.</summary>
     /// <remarks>
     /// It takes at most one window of texts more than it has given results for. Between two windows it uses nothing of
-    /// the model, so a stream may be left at any text. Who cancels waits for the source a second at most.
+    /// the model, so a stream may be left at any text.
     /// </remarks>
     /// <example><code>Bulk.EachAsync(texts, (window, token) => embedder.Embed(window, cancellationToken: token))</code></example>
     /// <param name="texts">The texts; <c>ToAsyncEnumerable()</c> makes a stream of a list.</param>
@@ -19,78 +17,28 @@ public static class Bulk
     /// <param name="window">How many texts one call is given.</param>
     /// <param name="cancellationToken">Ends the stream; the call and the source have it too.</param>
     /// <returns>The results, in the order of the texts.</returns>
-    /// <exception cref="ArgumentNullException">There are no texts, or no call.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">A window of less than one text is wanted.</exception>
     /// <exception cref="ArgumentException">In place of its window's results: a text is null.</exception>
     /// <exception cref="InvalidTextException">
     /// In place of its window's results: a text is not valid Unicode; its index counts from the beginning.
     /// </exception>
-    public static IAsyncEnumerable<T> EachAsync<T>(
+    public static async IAsyncEnumerable<T> EachAsync<T>(
         IAsyncEnumerable<string> texts,
         Func<IReadOnlyList<string>, CancellationToken, IReadOnlyList<T>> call,
         int window = 8192,
-        CancellationToken cancellationToken = default)
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        if (texts is null)
-        {
-            throw new ArgumentNullException(nameof(texts), "expected a list of texts, got null");
-        }
-
         ArgumentNullException.ThrowIfNull(call);
-        if (window < 1)
+        var before = 0;
+        await foreach (var cut in texts.Chunk(window).WithCancellation(cancellationToken).ConfigureAwait(false))
         {
-            throw new ArgumentOutOfRangeException(nameof(window), $"window is {window}; expected 1 or more");
-        }
-
-        return EachOfAsync(texts, call, window, cancellationToken);
-    }
-
-    private static async IAsyncEnumerable<T> EachOfAsync<T>(
-        IAsyncEnumerable<string> texts,
-        Func<IReadOnlyList<string>, CancellationToken, IReadOnlyList<T>> call,
-        int size,
-        [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        var source = texts.GetAsyncEnumerator(cancellationToken);
-        var next = Task.FromResult(true);
-        try
-        {
-            for (var before = 0; await next.ConfigureAwait(false);)
+            var given = OpenModel.CheckedTexts(cut, before: before);
+            before += given.Length;
+            var results = await Task.Run(() => call(given, cancellationToken), cancellationToken).ConfigureAwait(false);
+            foreach (var result in results)
             {
-                List<string> window = [];
-                while (window.Count < size)
-                {
-                    next = source.MoveNextAsync().AsTask();
-                    if (!await next.WaitAsync(cancellationToken).ConfigureAwait(false))
-                    {
-                        break;
-                    }
-
-                    window.Add(source.Current);
-                }
-
-                var judged = Arguments.Texts(window, before: before);
-                before += judged.Length;
-                var running = Task.Run(() => judged.Length == 0 ? [] : call(judged, cancellationToken), cancellationToken);
-                var results = await running.ConfigureAwait(false);
-                foreach (var result in results)
-                {
-                    cancellationToken.ThrowIfCancellationRequested();
-                    yield return result;
-                }
+                cancellationToken.ThrowIfCancellationRequested();
+                yield return result;
             }
-        }
-        finally
-        {
-            var end = await Task.WhenAny(EndAsync(), Task.Delay(Patience, CancellationToken.None)).ConfigureAwait(false);
-            await end.ConfigureAwait(false);
-        }
-
-        // No source may be disposed while it looks for a text; one that takes no token may do so for ever.
-        async Task EndAsync()
-        {
-            await ((Task)next).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            await source.DisposeAsync().ConfigureAwait(false);
         }
     }
 }

@@ -37,7 +37,9 @@ APPLICATION = """\
   </PropertyGroup>
   <ItemGroup>
     <Compile Include="$(Program).cs" />
+    <Compile Include="BakedGenerator.cs" Condition="'$(Program)' == 'Generator'" />
     <PackageReference Include="EveryFeed" Version="0.1.0" />
+    <PackageReference Include="Microsoft.Extensions.AI.Abstractions" Version="10.11.0" />
     <PackageReference Include="Tokenizers.DotNet.runtime.$(NETCoreSdkPortableRuntimeIdentifier)"
       Version="1.4.1" />
   </ItemGroup>
@@ -45,9 +47,25 @@ APPLICATION = """\
 """
 
 
+#: Vectors of Microsoft.Extensions.AI's interface are those of the embedder.
+GENERATOR = """\
+using EveryFeed;
+using Microsoft.Extensions.AI;
+
+using var embedder = Embedder.Open(MODEL);
+using var queries = BakedGenerator.OfQueries(embedder);
+using var documents = BakedGenerator.OfDocuments(embedder);
+var query = (await queries.GenerateAsync(["a"]))[0].Vector.ToArray();
+var document = (await documents.GenerateAsync(["a"]))[0].Vector.ToArray();
+Console.WriteLine(query.SequenceEqual(embedder.EmbedQuery("a")));
+Console.WriteLine(document.SequenceEqual(embedder.EmbedDocuments(["a"])[0]));
+Console.WriteLine(queries.GetService<EmbeddingGeneratorMetadata>()?.DefaultModelDimensions);
+"""
+
+
 @pytest.fixture(scope="module")
 def application(
-    client: Path, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
+    client: Path, every_feed: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
     """Builds programs of a project elsewhere that takes the client's package."""
     folder = tmp_path_factory.mktemp("an empty project")
@@ -56,7 +74,11 @@ def application(
     assert [path.name for path in feed.iterdir()] == ["EveryFeed.0.1.0.nupkg"]
     lines, stream = blocks(client, "csharp", every_feed)
     assert " " in str(every_feed)
-    for name, code in {"Lines": lines, "Stream": stream}.items():
+    generator = GENERATOR.replace("MODEL", json.dumps(str(every_feed)))
+    recipe = (repository / "recipes/csharp/BakedGenerator.cs").read_text(encoding="utf-8")
+    own = recipe.replace("using AllMinilmL6V2;", "using EveryFeed;")
+    (folder / "BakedGenerator.cs").write_text(own, encoding="utf-8")
+    for name, code in {"Lines": lines, "Stream": stream, "Generator": generator}.items():
         assert str(every_feed) in code
         (folder / f"{name}.cs").write_text(code, encoding="utf-8")
     packages = folder / "packages"
@@ -80,6 +102,13 @@ def test_the_stream_works(application: Callable[[str], Path], tmp_path: Path) ->
     """A file of more lines than one window holds gives a vector a line."""
     (tmp_path / "texts.txt").write_text("a\n" * 8193, encoding="utf-8")
     assert dotnet(application("Stream"), cwd=tmp_path) == "7\n" * 8193
+
+
+def test_the_recipe_of_a_generator_works(
+    application: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """It gives the vectors of queries and of documents, and says how long they are."""
+    assert dotnet(application("Generator"), cwd=tmp_path) == "True\nTrue\n7\n"
 
 
 def test_a_missing_native_library_is_named(
@@ -108,11 +137,7 @@ def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path
     expected = " ".join(description.split())
     assert found["Properties"]["Description"] == "".join(c for c in expected if c.isprintable())
     packages = {item["Identity"] for item in found["Items"]["PackageReference"]}
-    assert packages == {
-        "Microsoft.Extensions.AI.Abstractions",
-        "Microsoft.ML.OnnxRuntime.Gpu",
-        "Tokenizers.DotNet",
-    }
+    assert packages == {"Microsoft.ML.OnnxRuntime.Gpu", "Tokenizers.DotNet"}
 
 
 CENTRAL_VERSIONS = """\

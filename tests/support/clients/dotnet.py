@@ -61,8 +61,8 @@ def write_solution(folder: Path, projects: Mapping[str, Sequence[Path]]) -> str:
 class DotNet(Toolchain):
     language = "csharp"
     program = ("dotnet", "--version")
-    of_vectors = ("EmbedderTests", "SelfCheckTests")
-    of_files = ("ModelFileTests",)
+    of_vectors = ("ClientTests",)
+    of_files = ()
     ran = r"Passed: +(\d+)"
     failed = r"^  Failed (\S+)"
     skipped = r"Skipped: +(\d+)"

@@ -1,11 +1,18 @@
 """C# clients."""
 
+import json
 import re
 from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, json_lines, pascal, quoted
+from polybake.generation.languages.language import (
+    Language,
+    Spelling,
+    bracketed,
+    pascal,
+    quoted,
+)
 
 
 def csharp_string(text: str) -> str:
@@ -13,12 +20,39 @@ def csharp_string(text: str) -> str:
     return quoted(text, wide="\\U{:08x}")
 
 
-def csharp_literal(value: JsonValue, level: int) -> str:
-    """JSON for a raw string literal in a class, a level deeper.
+#: Columns of a line whose parts get lines of their own where they need more.
+_LINE = 120
 
-    No JSON has three quotation marks in a row, which would end the literal.
+
+def csharp_literal(value: JsonValue, level: int) -> str:
+    """An expression for a field of a class, which has the type that it is to be.
+
+    Texts or numbers by names of the model's are a dictionary, in one line; whatever else has names
+    is a record.
     """
-    return json_lines(value, "    " * (level + 2), width=110)
+    if isinstance(value, str):
+        return csharp_string(value)
+    if not isinstance(value, list | dict):
+        return json.dumps(value)
+    if not value:
+        return "[]"
+    if isinstance(value, list):
+        return _bracketed("[", "]", [csharp_literal(part, level + 1) for part in value], level)
+    parts = {key: csharp_literal(part, level + 1) for key, part in value.items()}
+    if {type(part) for part in value.values()} in ({str}, {int}):
+        items = (f"[{csharp_string(key)}] = {part}" for key, part in parts.items())
+        return f"new() {{ {', '.join(items)} }}"
+    named = [f"{pascal(key.replace('_', '-'))}: {part}" for key, part in parts.items()]
+    return _bracketed("new(", ")", named, level)
+
+
+def _bracketed(begin: str, end: str, parts: list[str], level: int) -> str:
+    space = "    " * (level + 1)
+
+    def fits(line: str) -> bool:
+        return len(space) + len(line) <= _LINE
+
+    return bracketed((begin, end), parts, space, indent="    ", fits=fits)
 
 
 def msbuild_text(text: str) -> str:
@@ -58,6 +92,7 @@ CSHARP = Language(
             "harness/__module__.Harness.csproj",
             "__module__.slnx",
             "Directory.Build.props",
+            "Directory.Build.targets",
             ".editorconfig",
             "README.md",
             ".gitignore",
