@@ -47,7 +47,7 @@ class Context:
     input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
     says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
     language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
+    for; ``counts`` is the one that counts rows), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
     prompts, and is empty where there are none. ``description`` is encoded for the project file.
     """
 
@@ -69,6 +69,7 @@ class Context:
     has_settings: bool
     digest: str
     outputs: str
+    counts: str
     prompts: str
     default_prompt: str
     fed_prompt: bool
@@ -148,6 +149,7 @@ def build_context(
         has_settings=bool(contract.settings),
         digest=text(contract.digest),
         outputs=literal([*outputs, *([] if counts is None else [counts])]),
+        counts=optional(counts),
         prompts=literal({**contract.prompts}),
         default_prompt=optional(contract.default_prompt),
         fed_prompt=bool(values),
