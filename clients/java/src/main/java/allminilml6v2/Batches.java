@@ -17,10 +17,7 @@ import java.util.stream.IntStream;
 final class Batches {
   private Batches() {}
 
-  /**
-   * Groups row numbers, longest rows first, so that little is padding and memory does not grow. A
-   * batch has at most so many tokens, padding included; a longer row stands alone.
-   */
+  /** Groups row numbers, longest first: a batch has so many tokens with padding, or one row. */
   static List<List<Integer>> cut(List<long[]> rows, long budget) {
     Comparator<Integer> longestFirst = Comparator.comparingInt(row -> -rows.get(row).length);
     var order = IntStream.range(0, rows.size()).boxed().sorted(longestFirst).toList();

@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /** A model file, opened: what the clients of every task do. Threads may share it. */
 public abstract class Model implements AutoCloseable {
   private final Session session;
-  private final Semaphore calls = new Semaphore(Integer.MAX_VALUE); // of which closing takes all
+  private final Semaphore calls = new Semaphore(Integer.MAX_VALUE); // one of which each call has
   private volatile boolean closed;
 
   Model(Path path, Options options) {
@@ -57,10 +58,13 @@ public abstract class Model implements AutoCloseable {
 
   /** Frees the model once the calls in flight have ended; later ones: IllegalStateException. */
   @Override
-  public synchronized void close() {
-    if (!closed) {
-      closed = true;
-      calls.acquireUninterruptibly(Integer.MAX_VALUE);
+  public void close() {
+    closed = true;
+    freeUnused();
+  }
+
+  private void freeUnused() {
+    if (closed && calls.tryAcquire(Integer.MAX_VALUE)) { // and never releases them
       session.close();
     }
   }
@@ -74,6 +78,7 @@ public abstract class Model implements AutoCloseable {
       return call.apply(session);
     } finally {
       calls.release();
+      freeUnused();
     }
   }
 
@@ -106,9 +111,7 @@ public abstract class Model implements AutoCloseable {
   /** A copy of texts, each of valid Unicode. */
   static List<String> checkedTexts(List<String> texts) {
     var copy = List.copyOf(texts);
-    for (int i = 0; i < copy.size(); i++) {
-      checkedText(copy.get(i), "texts[" + i + "]", i);
-    }
+    IntStream.range(0, copy.size()).forEach(i -> checkedText(copy.get(i), "texts[" + i + "]", i));
     return copy;
   }
 

@@ -81,7 +81,7 @@ final class Session {
     return texts.stream().map(text -> ids(prefix + text)).toList();
   }
 
-  private long[] ids(String text) {
+  long[] ids(String text) {
     long encoding = TOKENIZERS.encode(tokenizer, text, true);
     try {
       return TOKENIZERS.getTokenIds(encoding);
