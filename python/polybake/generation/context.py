@@ -47,8 +47,9 @@ class Context:
     input of the graph takes. ``window`` is how many texts are in memory at a time, ``pad_right``
     says on which side rows are padded. ``name`` to ``document_prompt`` are literals of the
     language, and so are ``digest`` (of the contract), ``outputs`` (the names that a run is asked
-    for; ``counts`` is the one that counts rows), ``prompts``, ``prompt_values`` and ``pair``; ``prompt_names`` has the names of all
-    prompts, and is empty where there are none. ``description`` is encoded for the project file.
+    for; ``counts`` is the one that counts rows), ``prompts``, ``prompt_values`` and ``pair``;
+    ``prompt_names`` has the names of all prompts, and is empty where there are none.
+    ``description`` is encoded for the project file.
     """
 
     task: str

@@ -82,7 +82,7 @@ def test_a_provider_is_proven(client: Path, every_feed: Path) -> None:
     assert device["kind"] == "device"
 
 
-@in_all("heads", "heads_beside", but="python")
+@in_all("heads", "heads_beside", but="python java")
 def test_damaged_heads(clients: dict[str, Pair], kind: str, tmp_path: Path) -> None:
     """Of every file of fixtures/heads a client says the words that every reader of heads says.
 
