@@ -8,8 +8,8 @@ final class Run {
     int threads = Integer.parseInt(arguments[0]);
     var options =
         arguments.length > 2
-            ? new Options().withThreads(1).withConcurrency(threads)
-            : new Options().withThreads(threads);
+            ? Options.CPU.withThreads(1).withConcurrency(threads)
+            : Options.CPU.withThreads(threads);
     try (var embedder = Embedder.open(Path.of(arguments[1]), options)) {
       Answer.answer(embedder::embed, "onnxruntime", "tokenizers");
     }

@@ -43,7 +43,6 @@ def test_a_java_package_of_several_names(every_feed: Path) -> None:
     files = render_client(manifest, "java", module="com.acme.texts").files
     source = files["src/main/java/com/acme/texts/Embedder.java"]
     assert "\npackage com.acme.texts;\n" in source
-    assert "src/main/resources/com/acme/texts/contract.json" in files
 
 
 @pytest.mark.parametrize("language", only("go"), indirect=True)

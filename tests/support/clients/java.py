@@ -48,8 +48,8 @@ _QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 class Java(Toolchain):
     language = "java"
     program = ("javac", "--version")
-    of_vectors = ("EmbedderTest", "FixtureTest", "DamagedFixtureTest", "BatchesTest", "HarnessTest")
-    of_files = ("ModelFileTest",)
+    of_vectors = ("ClientTest",)
+    of_files = ()
     ran = r"(\d+) tests successful"
     failed = "^  JUnit Jupiter:(.+)"
     skipped = r"(\d+) tests (?:skipped|aborted)"
@@ -68,7 +68,6 @@ class Java(Toolchain):
         built = clients[0].parent / "built"
         built.mkdir(exist_ok=True)
         for client in clients:
-            shutil.copytree(client / "src/main/resources", built, dirs_exist_ok=True)
             (client / "target").mkdir()
             (client / "target/classes").symlink_to(built)
             (client / "target/packages").symlink_to(self.packages / "jars")

@@ -128,12 +128,12 @@ def java(project: Path, program: str, *packages: str) -> list[str]:
     for pom in ("pom.xml", "clients/java/pom.xml"):
         options = ("-DincludeScope=runtime", f"-DoutputDirectory={project}/packages")
         run("mvn", "-q", "-B", COPY, "-f", pom, *options, cwd=project)
-    client, built = project / "clients/java/src/main", project / "built/java"
+    client, built = project / "clients/java/src/main/java", project / "built/java"
     packages = f"{project}/packages/*"
     sources = [*client.rglob("*.java"), project / program]
     options = ("-proc:none", "-Xlint:all", "-Werror", "-cp", packages)
     run("javac", *options, "-d", built, *sources, cwd=project)
-    places = os.pathsep.join([packages, str(client / "resources"), str(built)])
+    places = os.pathsep.join([packages, str(built)])
     return ["java", "-cp", places, Path(program).stem]
 
 

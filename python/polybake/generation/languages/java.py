@@ -1,10 +1,11 @@
 """Java clients."""
 
+import json
 from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, joined, json_lines
+from polybake.generation.languages.language import Language, Spelling, joined
 
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -29,9 +30,13 @@ def _character(char: str) -> str:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
-def java_literal(value: JsonValue, level: int) -> str:
-    """JSON for a resource of its own: no literal of Java holds more than 65,535 bytes."""
-    return json_lines(value, "  " * level)
+def java_literal(value: JsonValue, _level: int) -> str:
+    """An expression; what is long or nested, a client reads from its model file."""
+    if isinstance(value, str):
+        return java_string(value)
+    if isinstance(value, list):
+        return f"List.of({', '.join(java_literal(part, 0) for part in value)})"
+    return json.dumps(value)
 
 
 def maven_text(text: str) -> str:

@@ -2,110 +2,65 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
-import static java.util.Comparator.comparingInt;
-
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** Which rows of token ids run together, and what the graph is fed for them. */
+/** Which rows of token ids run together, and which batches side by side. */
 final class Batches {
   private Batches() {}
 
-  /**
-   * The places of the rows of each batch, which has at most so many tokens with padding, or a
-   * single row. Rows of similar length need little padding. The longest come first, whose memory
-   * the others then use.
-   */
-  static List<int[]> cut(List<long[]> rows, long budget) {
-    var order =
-        IntStream.range(0, rows.size())
-            .boxed()
-            .sorted(comparingInt(row -> -rows.get(row).length))
-            .mapToInt(Integer::intValue)
-            .toArray();
-    var batches = new ArrayList<int[]>();
-    for (int start = 0, end; start < order.length; start = end) {
-      long width = Math.max(1, rows.get(order[start]).length);
+  /** Groups row numbers, longest first: a batch has so many tokens with padding, or one row. */
+  static List<List<Integer>> cut(List<long[]> rows, long budget) {
+    Comparator<Integer> longestFirst = Comparator.comparingInt(row -> -rows.get(row).length);
+    var order = IntStream.range(0, rows.size()).boxed().sorted(longestFirst).toList();
+    var batches = new ArrayList<List<Integer>>();
+    for (int start = 0, end; start < order.size(); start = end) {
+      long longest = Math.max(1, rows.get(order.get(start)).length);
       // Layers hold a number for each token, attention one for each pair of a row's tokens.
-      long count = Math.min(budget / width, 512 * budget / (width * width));
-      end = (int) Math.min(order.length, start + Math.max(1, count));
-      batches.add(Arrays.copyOfRange(order, start, end));
+      long size = Math.min(budget / longest, 512 * budget / (longest * longest));
+      end = (int) Math.min(order.size(), start + Math.max(1, size));
+      batches.add(order.subList(start, end));
     }
     return batches;
   }
 
-  /**
-   * Runs rows in batches, several at a time, and gives one result a row, in the order of the rows.
-   * A row beyond the budget runs before the others, and alone: it has work for all threads, and
-   * memory that is not to be multiplied.
-   */
+  /** Runs rows in batches, some side by side, until none runs any more; results in their order. */
   static <T> List<T> run(
-      List<long[]> rows, long budget, int concurrency, Function<List<long[]>, List<T>> run) {
+      List<long[]> rows, long budget, int sideBySide, Function<List<long[]>, List<T>> run) {
     var results = new ArrayList<T>(Collections.nCopies(rows.size(), null));
-    var left = new ConcurrentLinkedQueue<>(cut(rows, budget));
-    Consumer<int[]> one =
+    Consumer<List<Integer>> runOne =
         batch -> {
-          var found = run.apply(IntStream.of(batch).mapToObj(rows::get).toList());
-          for (int place = 0; place < batch.length; place++) {
-            results.set(batch[place], found.get(place));
+          var found = run.apply(batch.stream().map(rows::get).toList());
+          for (int place = 0; place < found.size(); place++) {
+            results.set(batch.get(place), found.get(place));
           }
         };
-    while (!left.isEmpty() && rows.get(left.peek()[0]).length > budget) {
-      one.accept(left.poll());
+    var batches = cut(rows, budget);
+    // A row longer than a batch has work for all threads, and takes much memory: it runs alone.
+    int alone = (int) rows.stream().filter(row -> row.length > budget).count();
+    if (Math.min(sideBySide, batches.size() - alone) < 2) {
+      alone = batches.size();
     }
-    Runnable work =
-        () -> {
-          try {
-            for (int[] batch; (batch = left.poll()) != null; ) {
-              one.accept(batch);
-            }
-          } finally {
-            left.clear(); // where one failed no other begins
-          }
-        };
-    sideBySide(work, Math.min(concurrency, left.size()));
-    return results;
-  }
-
-  /** Works on this thread and on others that help it; none does any more once it has returned. */
-  private static void sideBySide(Runnable work, int threads) {
-    Executor helper = task -> new Thread(task).start();
-    var ready = CompletableFuture.completedFuture(null); // so that a thread may fail to start
-    var running =
-        IntStream.rangeClosed(1, threads)
-            .mapToObj(number -> ready.thenRunAsync(work, number < threads ? helper : Runnable::run))
-            .toArray(CompletableFuture<?>[]::new);
+    batches.subList(0, alone).forEach(runOne);
+    var pool = Executors.newFixedThreadPool(Math.max(1, sideBySide)); // of threads as needed
+    var ready = CompletableFuture.completedFuture(null); // so that one may fail to start
     try {
-      CompletableFuture.allOf(running).join();
+      var others = batches.subList(alone, batches.size()).stream();
+      var running = others.map(batch -> ready.thenRunAsync(() -> runOne.accept(batch), pool));
+      CompletableFuture.allOf(running.toArray(CompletableFuture<?>[]::new)).join();
     } catch (CompletionException failure) {
       throw failure.getCause() instanceof RuntimeException error ? error : failure;
+    } finally {
+      pool.shutdown();
     }
-  }
-
-  /** An input of the graph for rows that run together, padded to the longest of them. */
-  static long[][] feed(Contract.Input input, List<long[]> rows, String prompt) {
-    int width = Math.max(1, rows.stream().mapToInt(row -> row.length).max().orElse(0));
-    var cells = new long[rows.size()][width];
-    for (int number = 0; number < cells.length; number++) {
-      var row = rows.get(number);
-      Arrays.fill(cells[number], input.feed().equals("input_ids") ? Contract.PAD_ID : 0);
-      for (int place = 0; place < row.length; place++) {
-        cells[number][place] =
-            switch (input.feed()) {
-              case "input_ids" -> row[place];
-              default -> 1; // attention_mask
-            };
-      }
-    }
-    return cells;
+    return results;
   }
 }

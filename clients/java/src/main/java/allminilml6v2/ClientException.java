@@ -3,10 +3,6 @@
 // anew.
 package allminilml6v2;
 
-import java.math.BigDecimal;
-import java.math.MathContext;
-import java.nio.file.Path;
-
 /** Base of this package's errors. Wrong arguments are Java's own, and so is what is closed. */
 @SuppressWarnings("serial") // nobody stores an error for another version to read
 public abstract sealed class ClientException extends RuntimeException {
@@ -14,22 +10,14 @@ public abstract sealed class ClientException extends RuntimeException {
     super(message, cause);
   }
 
-  /** The file is no model file, is damaged, is not this client's, or does not run on the CPU. */
+  /** The file cannot be read, is not whole, or is not this client's; or it cannot run here. */
   public static final class Model extends ClientException {
     Model(String message, Throwable cause) {
       super(message, cause);
     }
-
-    /** Native libraries that the platform lacks, or that could not be unpacked. */
-    static Model unloadable(Path path, Throwable error) {
-      return new Model(
-          "%s: native libraries cannot be loaded from %s (%s); let java.io.tmpdir name a folder for them"
-              .formatted(path, System.getProperty("java.io.tmpdir"), error),
-          error);
-    }
   }
 
-  /** The device is not there, or fails. */
+  /** The device is not there. */
   public static final class Device extends ClientException {
     Device(String message, Throwable cause) {
       super(message, cause);
@@ -41,60 +29,23 @@ public abstract sealed class ClientException extends RuntimeException {
     /** The text's place in the list. */
     public final int index;
 
-    InvalidText(String message, int index) {
-      super(message, null);
+    InvalidText(String name, int index) {
+      super(name + " is not valid Unicode; repair or drop it", null);
       this.index = index;
-    }
-  }
-
-  /** The model has no such token ids, or takes fewer in a row. */
-  public static final class InvalidIds extends ClientException {
-    /** The row's place in the list. */
-    public final int row;
-
-    InvalidIds(String message, int row) {
-      super(message, null);
-      this.row = row;
     }
   }
 
   /** The model has no prompt of that name. */
   public static final class UnknownPrompt extends ClientException {
-    UnknownPrompt(String message) {
-      super(message, null);
+    UnknownPrompt(String name, Iterable<String> known) {
+      super("unknown prompt \"" + name + "\"; choose one of: " + String.join(", ", known), null);
     }
   }
 
   /** A golden case of the model file was not reproduced. */
   public static final class SelfCheck extends ClientException {
-    /** The id of the golden case. */
-    public final String caseId;
-
-    /** The stage that differs: {@code tokenize}, {@code embed_ids} or {@code embed}. */
-    public final String stage;
-
-    /** The largest difference of an element, or 1 - cosine; or how many rows of ids differ. */
-    public final double difference;
-
-    /** What the difference exceeds. */
-    public final double limit;
-
-    SelfCheck(String caseId, String stage, double difference, double limit) {
-      super(
-          "self-check: case %s, stage %s: difference %s exceeds %s; "
-                  .formatted(caseId, stage, shown(difference), shown(limit))
-              + "the model file, this client or its packages changed",
-          null);
-      this.caseId = caseId;
-      this.stage = stage;
-      this.difference = difference;
-      this.limit = limit;
-    }
-
-    private static String shown(double number) {
-      return Double.isFinite(number)
-          ? new BigDecimal(number, new MathContext(6)).stripTrailingZeros().toPlainString()
-          : "inf";
+    SelfCheck(String problem) {
+      super("self-check: " + problem + "; the file, this client or its packages changed", null);
     }
   }
 }

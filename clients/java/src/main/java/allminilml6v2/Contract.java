@@ -2,51 +2,22 @@
 // templates/java/shared/src/main/java/__path__/Contract.java.jinja; edit it, or generate it anew.
 package allminilml6v2;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import com.google.gson.JsonObject;
-import com.google.gson.reflect.TypeToken;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 
-/** What decides how the graph is called and what its output means, from contract.json beside it. */
-final class Contract {
-  /** What stands in the manifest of a model file that this client can open. */
-  static final JsonObject JSON = read();
+/** What this client was generated for; its texts are read from the manifest of the model file. */
+record Contract(Map<String, String> prompts) {
+  /** SHA-256 of the contract in the model file: a file of another contract is refused. */
+  static final String DIGEST = "d23f7cb4a6f8fc36e0783f38268738ea6b7460c69c1d2323581d2b9d33d6b0ee";
 
-  static final List<Input> INPUTS = List.of(field("inputs", Input[].class));
-  static final Output OUTPUT = field("output", Output.class);
-  static final int VOCAB_SIZE = field("vocab_size", int.class);
-  static final int MAX_LENGTH = field("max_length", int.class);
-  static final int PAD_ID = field("pad_id", int.class);
-  static final Map<String, String> PROMPTS =
-      Collections.unmodifiableMap(
-          ModelFile.GSON.fromJson(JSON.get("prompts"), new TypeToken<Map<String, String>>() {}));
-  static final String DEFAULT_PROMPT = field("default_prompt", String.class);
+  static final int DIMENSION = 384;
+  static final int VOCAB_SIZE = 30522;
+  static final int MAX_LENGTH = 256;
+  static final int PAD_ID = 0;
+  static final int WINDOW = 8192; // texts in memory at a time as token ids
+  static final String DEFAULT_PROMPT = null;
   static final String QUERY_PROMPT = null;
   static final String DOCUMENT_PROMPT = null;
 
-  private Contract() {}
-
-  /** An input of the graph, and what it is given. */
-  record Input(String name, String feed) {}
-
-  /** An output of the graph, and the one that counts its rows of each text, if there is one. */
-  record Output(String name, int dimension, String counts) {}
-
-  private static <T> T field(String name, Class<T> type) {
-    return ModelFile.GSON.fromJson(JSON.get(name), type);
-  }
-
-  private static JsonObject read() {
-    try (var file = Contract.class.getResourceAsStream("contract.json")) {
-      return ModelFile.GSON.fromJson(new InputStreamReader(file, US_ASCII), JsonObject.class);
-    } catch (IOException error) {
-      throw new UncheckedIOException(error);
-    }
-  }
+  /** What a model file says of itself. */
+  record Manifest(String name, String fingerprint, String similarity, Contract contract) {}
 }

@@ -4,37 +4,31 @@ package allminilml6v2;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 
-/** A model file, opened: it turns texts into embeddings. Threads may share it. */
+/** A model file that turns texts into embeddings. */
 public final class Embedder extends Model {
   private Embedder(Path path, Options options) {
-    super("embedder", path, options);
+    super(path, options);
   }
 
-  /** Opens a model file, as {@link #open(Path, Options)} does with the processor. */
+  /** Opens a model file on the processor. */
   public static Embedder open(Path path) {
-    return new Embedder(path, new Options());
+    return open(path, Options.CPU);
   }
 
   /**
-   * Opens a model file, the baked {@code .onnx}; close it to free its memory.
+   * Opens a model file; close it to free its memory.
    *
-   * @throws ClientException.Model the file is missing, damaged, or has another contract
+   * @throws ClientException.Model the file cannot be read, is not whole, or has another contract
    * @throws ClientException.Device the device is not there
    */
   public static Embedder open(Path path, Options options) {
     return new Embedder(path, options);
   }
 
-  /** The number of elements of one embedding. */
+  /** Elements of one embedding. */
   public int dimension() {
-    return Contract.OUTPUT.dimension();
-  }
-
-  /** The prompt texts by name. */
-  public Map<String, String> prompts() {
-    return Contract.PROMPTS;
+    return Contract.DIMENSION;
   }
 
   /** Embeds texts with the model's default prompt, if it has one. */
@@ -45,54 +39,52 @@ public final class Embedder extends Model {
   /**
    * Embeds texts, in batches of similar length.
    *
-   * @param prompt the name of a prompt of the model; null for the model's own default
-   * @return one embedding a text, in the order of the texts
+   * @param prompt the name of a prompt of the model; null for its default one
+   * @return float32 {@code [dimension]} of each text, in their order
    * @throws ClientException.InvalidText a text is not valid Unicode
    * @throws ClientException.UnknownPrompt the model has no such prompt
    */
   public List<float[]> embed(List<String> texts, String prompt) {
-    return embedAll(Arguments.texts(texts), Arguments.prompt(prompt));
+    return results(checkedTexts(texts), checkedPrompt(prompt));
   }
 
-  /** Embeds one search query with the model's prompt for queries, if it has one. */
+  /** Embeds one search query with the model's query prompt. */
   public float[] embedQuery(String text) {
-    return embedAll(List.of(Arguments.text(text, "text", 0)), Contract.QUERY_PROMPT).get(0);
+    return results(List.of(checkedText(text, "text", 0)), Contract.QUERY_PROMPT).get(0);
   }
 
-  /** Embeds search queries with the model's prompt for queries, if it has one. */
+  /** Embeds search queries with the model's query prompt. */
   public List<float[]> embedQueries(List<String> texts) {
-    return embedAll(Arguments.texts(texts), Contract.QUERY_PROMPT);
+    return results(checkedTexts(texts), Contract.QUERY_PROMPT);
   }
 
-  /** Embeds documents with the model's prompt for documents, if it has one. */
+  /** Embeds documents with the model's document prompt. */
   public List<float[]> embedDocuments(List<String> texts) {
-    return embedAll(Arguments.texts(texts), Contract.DOCUMENT_PROMPT);
+    return results(checkedTexts(texts), Contract.DOCUMENT_PROMPT);
   }
 
-  /** Token ids of each text with the model's default prompt, if it has one. */
-  public List<long[]> tokenize(List<String> texts) {
-    return tokenize(texts, null);
-  }
-
-  /** Token ids of each text with its prompt, truncated, not padded. */
+  /** Token ids of each text with its prompt, truncated, not padded; null is the default prompt. */
   public List<long[]> tokenize(List<String> texts, String prompt) {
-    return during(() -> tokenizer.rows(Arguments.texts(texts), Arguments.prompt(prompt)));
-  }
-
-  /** Runs rows of token ids, which begin with the model's default prompt, as one batch. */
-  public List<float[]> embedIds(List<long[]> rows) {
-    return embedIds(rows, null);
+    return during(session -> session.tokenize(checkedTexts(texts), checkedPrompt(prompt)));
   }
 
   /**
    * Runs rows of token ids as one batch, padded to the longest.
    *
-   * @param rows token ids, special tokens included
-   * @param prompt the name of the prompt that the ids begin with; null for the model's own default
-   * @return one embedding a row
-   * @throws ClientException.InvalidIds a row is too long, or an id is not in the vocabulary
+   * @return float32 {@code [dimension]} of each row
+   * @throws IllegalArgumentException an id is not in the vocabulary, or a row is too long
    */
-  public List<float[]> embedIds(List<long[]> rows, String prompt) {
-    return during(() -> run(Arguments.ids(rows), Arguments.prompt(prompt)));
+  public List<float[]> embedIds(List<long[]> rows) {
+    for (var row : rows) {
+      if (row.length > Contract.MAX_LENGTH) {
+        throw new IllegalArgumentException("a row has more than " + maxLength() + " token ids");
+      }
+      for (long id : row) { // ONNX Runtime would count a negative one from the table's end
+        if (id < 0 || id >= Contract.VOCAB_SIZE) {
+          throw new IllegalArgumentException("the model has no token id " + id);
+        }
+      }
+    }
+    return rows.isEmpty() ? List.of() : during(session -> session.run(rows));
   }
 }

@@ -2,114 +2,79 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-/** The golden cases of a model file, and how far a device may lie from them. */
-record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) {
-  /** Whether nothing is missing, and each case fits itself; otherwise it may throw as well. */
-  boolean isSound() {
-    var limits = Stream.of("cpu", "cuda").map(tolerances::get);
-    return format == 1
-        && limits.allMatch(limit -> limit.maxAbs > 0 && limit.oneMinusCosine > 0)
-        && cases.stream().allMatch(Case::isSound);
-  }
+/** The golden cases of a model file, and how far each device may be from them. */
+record Fixture(List<Case> cases, Map<String, Map<String, Double>> tolerances) {
+  private record Case(
+      String id, String prompt, List<String> texts, long[][] inputIds, Vectors embeddings) {}
 
-  /** Takes every case through the tokenizer and the graph; gives the largest difference. */
-  double check(Model model, Options.Device device) {
-    var tolerance = tolerances.get(device == Options.Device.CPU ? "cpu" : "cuda");
+  private record Vectors(String data) {}
+
+  /** Hashes the file, and takes every golden case through tokenizer and graph. */
+  static double check(Session session) {
+    if (!session.metadata.get("polybake.digest").contains(sha256(session.path))) {
+      throw new ClientException.Model(
+          session.path + ": does not match its digest; copy the file again", null);
+    }
+    var fixture = Session.GSON.fromJson(session.metadata.get("polybake.fixture"), Fixture.class);
+    double maxAbs = fixture.tolerances.get(session.cuda ? "cuda" : "cpu").get("max_abs");
     double largest = 0;
-    for (var golden : cases) {
+    for (var golden : fixture.cases) {
       var prompt = golden.prompt == null ? Contract.DEFAULT_PROMPT : golden.prompt;
-      var rows = golden.inputIds;
-      golden.checkRows(model.tokenizer.rows(golden.texts, prompt));
-      double byIds = golden.check("embed_ids", model.run(rows, prompt), tolerance);
-      double byTexts = golden.check("embed", model.results(rows, prompt), tolerance);
-      largest = Math.max(largest, Math.max(byIds, byTexts));
+      var rows = session.tokenize(golden.texts, prompt);
+      if (!Arrays.deepEquals(rows.toArray(), golden.inputIds)) {
+        throw new ClientException.SelfCheck("case " + golden.id + " has other token ids");
+      }
+      var found = session.results(rows);
+      largest = Math.max(largest, compare(golden.id, found, golden.embeddings, maxAbs));
     }
     return largest;
   }
 
-  /** The largest difference of an element, and the largest 1 - cosine of a row. */
-  record Tolerance(double maxAbs, double oneMinusCosine) {}
-
-  /** Rows of little-endian numbers in base64; where there are places, all others are 0. */
-  record Vectors(int[] shape, String data, String places) {
-    /** The elements of each row. */
-    List<float[]> rows() {
-      var rows = new float[shape[0]][shape[1]];
-      var elements = bytes(data);
-      var among = bytes(places == null ? "" : places);
-      int count = places == null ? shape[0] * shape[1] : elements.remaining() / Float.BYTES;
-      for (int next = 0; next < count; next++) {
-        int place = places == null ? next : among.getInt();
-        rows[place / shape[1]][place % shape[1]] = elements.getFloat();
-      }
-      if (elements.hasRemaining() || among.hasRemaining() || shape.length > 2) {
-        throw new IllegalArgumentException("the numbers do not fit the shape");
-      }
-      return List.of(rows);
-    }
-
-    private static ByteBuffer bytes(String base64) {
-      return ByteBuffer.wrap(Base64.getDecoder().decode(base64)).order(ByteOrder.LITTLE_ENDIAN);
+  private static String sha256(String path) {
+    try (var file = Files.newInputStream(Path.of(path))) {
+      file.skipNBytes(279); // the first entry, which holds the digest of all that follows
+      var hash = MessageDigest.getInstance("SHA-256");
+      new DigestInputStream(file, hash).transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(hash.digest());
+    } catch (IOException | GeneralSecurityException error) {
+      throw new ClientException.Model(path + ": cannot be read; copy the file again", error);
     }
   }
 
-  /** One call: its texts, their token ids, and the vectors that they must give. */
-  record Case(
-      String id, String prompt, List<String> texts, List<long[]> inputIds, Vectors embeddings) {
-    private boolean isSound() {
-      boolean fits = inputIds.size() == texts.size() && embeddings.rows().size() == texts.size();
-      return fits && !id.isEmpty() && !texts.contains(null) && !inputIds.contains(null);
-    }
-
-    private void checkRows(List<long[]> found) {
-      long wrong =
-          IntStream.range(0, inputIds.size())
-              .filter(row -> !Arrays.equals(inputIds.get(row), found.get(row)))
-              .count();
-      require("tokenize", wrong, 0);
-    }
-
-    /** Compares vectors with the golden ones; gives the largest difference. */
-    double check(String stage, List<float[]> found, Tolerance tolerance) {
-      var golden = embeddings.rows();
-      require(stage, Math.abs(found.size() - golden.size()), 0);
-      double largest = 0;
-      for (int row = 0; row < golden.size(); row++) {
-        var mine = found.get(row);
-        var theirs = golden.get(row);
-        require(stage, Math.abs(mine.length - theirs.length), 0);
-        double difference =
-            IntStream.range(0, mine.length)
-                .mapToDouble(place -> Math.abs((double) mine[place] - theirs[place]))
-                .reduce(0, Math::max);
-        double norm = Math.sqrt(product(theirs, theirs));
-        require(stage, difference, tolerance.maxAbs * Math.max(1, norm)); // rounding is relative
-        if (norm > tolerance.maxAbs) { // a row as short as rounding has no direction
-          double cosine = product(mine, theirs) / (norm * Math.sqrt(product(mine, mine)));
-          require(stage, 1 - cosine, tolerance.oneMinusCosine);
-        }
-        largest = Math.max(largest, difference);
+  /** The largest difference of an element; no row may differ by more than its limit. */
+  private static double compare(String id, List<float[]> found, Vectors stored, double maxAbs) {
+    var bytes = Base64.getDecoder().decode(stored.data);
+    var numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    double largest = 0;
+    for (var vector : found) {
+      double difference = 0;
+      double square = 0;
+      for (float number : vector) {
+        double expected = numbers.getFloat();
+        difference = Math.max(difference, Math.abs(number - expected));
+        square += expected * expected;
       }
-      return largest;
-    }
-
-    private static double product(float[] one, float[] other) {
-      return IntStream.range(0, one.length).mapToDouble(i -> (double) one[i] * other[i]).sum();
-    }
-
-    private void require(String stage, double difference, double limit) {
-      if (!(difference <= limit)) { // NaN is no difference that could pass
-        throw new ClientException.SelfCheck(id, stage, difference, limit);
+      largest = Math.max(largest, difference);
+      double limit = maxAbs * Math.max(1, Math.sqrt(square)); // rounding grows with size
+      if (!(difference <= limit)) { // as NaN is
+        throw new ClientException.SelfCheck("case " + id + " differs by " + difference);
       }
     }
+    return largest;
   }
 }

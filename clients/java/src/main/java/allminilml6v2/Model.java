@@ -4,158 +4,122 @@ package allminilml6v2;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
-/**
- * A model file, opened: what the clients of every task do. Threads may share it. After {@link
- * #close} every method throws {@link IllegalStateException}.
- */
+/** A model file, opened: what the clients of every task do. Threads may share it. */
 public abstract class Model implements AutoCloseable {
-  /** Texts in memory at a time, as token ids and as results of at most 64 MiB. */
-  static final int WINDOW = 8192;
-
-  final ModelTokenizer tokenizer;
-
-  private final String what;
-  private final Path path; // absolute
-  private final Options.Device device;
-  private final int concurrency;
-  private final String name;
-  private final String fingerprint;
   private final Session session;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final AtomicInteger users = new AtomicInteger(1); // the calls that run, and this
+  private final Semaphore calls = new Semaphore(Integer.MAX_VALUE); // one of which each call has
+  private volatile boolean closed;
 
-  Model(String what, Path path, Options options) {
-    Objects.requireNonNull(path, "path is null; expected a path");
-    Objects.requireNonNull(options, "options is null; expected options");
-    var file = new ModelFile(path, false);
-    this.what = what;
-    this.path = path.toAbsolutePath();
-    device = options.device();
-    name = file.text("name");
-    fingerprint = file.text("fingerprint");
-    int processors = Runtime.getRuntime().availableProcessors();
-    int filling = device == Options.Device.CPU ? processors / options.threads().orElse(1) : 1;
-    concurrency = options.concurrency().orElse(filling);
+  Model(Path path, Options options) {
     session = new Session(path, options);
-    try {
-      if (device == Options.Device.CUDA) { // a missing cuDNN is seen only by a run
-        run(List.of(new long[] {Contract.PAD_ID}), Contract.DEFAULT_PROMPT);
-      }
-      tokenizer = new ModelTokenizer(path, file.tokenizer());
-    } catch (RuntimeException | Error error) {
-      session.close();
-      throw error;
-    }
   }
 
-  /** The model's name. */
   public String name() {
-    return name;
+    return session.manifest.name();
   }
 
-  /** The SHA-256 over all that decides a vector; store it beside the vectors. */
+  /** SHA-256 over all that decides a vector; store it beside the vectors. */
   public String fingerprint() {
-    return fingerprint;
+    return session.manifest.fingerprint();
   }
 
-  /** How many tokens are kept of a text, special tokens included. */
+  /** What its vectors are compared by: {@code cosine}, {@code dot} and so on. */
+  public String similarity() {
+    return session.manifest.similarity();
+  }
+
+  /** Tokens kept of a row, special tokens included. */
   public int maxLength() {
     return Contract.MAX_LENGTH;
   }
 
   /** The name of ONNX Runtime's execution provider that runs the graph. */
   public String provider() {
-    return device == Options.Device.CPU ? "CPUExecutionProvider" : "CUDAExecutionProvider";
+    return session.cuda ? "CUDAExecutionProvider" : "CPUExecutionProvider";
   }
 
   /**
-   * Hashes the graph, and reproduces the golden cases of the model file.
+   * Hashes the file and reproduces its golden cases.
    *
-   * @return the largest absolute difference of one element
-   * @throws ClientException.SelfCheck a case differs by more than its tolerance
-   * @throws ClientException.Model the file was changed or replaced
+   * @return the largest difference seen
+   * @throws ClientException.SelfCheck ids differ, or a vector by more than its tolerance
+   * @throws ClientException.Model the file is not the one that was baked
    */
   public double selfCheck() {
-    return during(() -> reread(true).fixture().check(this, device));
+    return during(Fixture::check);
   }
 
-  /** The model file, hashed where wanted, as long as it is the one that was opened. */
-  ModelFile reread(boolean whole) {
-    var file = new ModelFile(path, whole);
-    if (!file.text("fingerprint").equals(fingerprint)) {
-      throw new ClientException.Model(
-          path + ": was replaced since it was opened; open it again", null);
-    }
-    return file;
-  }
-
-  /** Frees the model once the calls that use it have ended; it does not wait for them. */
+  /** Frees the model once the calls in flight have ended; later ones: IllegalStateException. */
   @Override
   public void close() {
-    if (!closed.getAndSet(true)) {
-      leave();
+    closed = true;
+    freeUnused();
+  }
+
+  private void freeUnused() {
+    if (closed && calls.tryAcquire(Integer.MAX_VALUE)) { // and never releases them
+      session.close();
     }
-  }
-
-  @Override
-  public String toString() {
-    var state = closed.get() ? "closed" : "open";
-    return "%s(%s, %s, %s)".formatted(getClass().getSimpleName(), name, provider(), state);
-  }
-
-  /** Runs rows of token ids as one batch. */
-  List<float[]> run(List<long[]> rows, String prompt) {
-    return rows.isEmpty() ? List.of() : session.run(rows, prompt);
-  }
-
-  /** Runs rows of token ids in batches of similar length. */
-  List<float[]> results(List<long[]> rows, String prompt) {
-    long tokens = device == Options.Device.CPU ? 512 : 16_384; // of a batch, padding included
-    return Batches.run(rows, tokens, concurrency, batch -> run(batch, prompt));
-  }
-
-  /** Tokenizes texts and runs them, a window at a time. */
-  List<float[]> embedAll(List<String> texts, String prompt) {
-    return inWindows(texts, window -> results(tokenizer.rows(window, prompt), prompt));
-  }
-
-  /** What is made of the texts of each window, all together. */
-  <T> List<T> inWindows(List<String> texts, Function<List<String>, List<T>> each) {
-    return during(
-        () -> {
-          var all = new ArrayList<T>();
-          for (int start = 0; start < texts.size(); start += WINDOW) {
-            all.addAll(each.apply(texts.subList(start, Math.min(texts.size(), start + WINDOW))));
-          }
-          return all;
-        });
   }
 
   /** Keeps the model open for the time of a call. */
-  <T> T during(Supplier<T> call) {
-    // Where nobody was left the model is freed.
-    if (closed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
-      throw new IllegalStateException("the " + what + " is closed; open another");
+  <T> T during(Function<Session, T> call) {
+    if (closed || !calls.tryAcquire()) {
+      throw new IllegalStateException("the model is closed; open another");
     }
     try {
-      return call.get();
+      return call.apply(session);
     } finally {
-      leave();
+      calls.release();
+      freeUnused();
     }
   }
 
-  /** The last to leave frees the model. */
-  private void leave() {
-    if (users.decrementAndGet() == 0) {
-      session.close();
-      tokenizer.close();
+  /** What the graph gives for texts, in their order. */
+  List<float[]> results(List<String> texts, String prompt) {
+    return during(
+        session -> {
+          var results = new ArrayList<float[]>();
+          for (int start = 0; start < texts.size(); start += Contract.WINDOW) {
+            var window = texts.subList(start, Math.min(texts.size(), start + Contract.WINDOW));
+            results.addAll(session.results(session.tokenize(window, prompt)));
+          }
+          return results;
+        });
+  }
+
+  /** Prompt texts by name. */
+  public Map<String, String> prompts() {
+    return Collections.unmodifiableMap(session.manifest.contract().prompts());
+  }
+
+  /** The name of a prompt of this model; the default one for null. */
+  String checkedPrompt(String name) {
+    if (name != null && !prompts().containsKey(name)) {
+      throw new ClientException.UnknownPrompt(name, prompts().keySet());
     }
+    return name == null ? Contract.DEFAULT_PROMPT : name;
+  }
+
+  /** A copy of texts, each of valid Unicode. */
+  static List<String> checkedTexts(List<String> texts) {
+    var copy = List.copyOf(texts);
+    IntStream.range(0, copy.size()).forEach(i -> checkedText(copy.get(i), "texts[" + i + "]", i));
+    return copy;
+  }
+
+  /** A text of valid Unicode: the tokenizer would lose what stands behind half a surrogate pair. */
+  static String checkedText(String text, String name, int index) {
+    if (text.codePoints().anyMatch(one -> Character.getType(one) == Character.SURROGATE)) {
+      throw new ClientException.InvalidText(name, index);
+    }
+    return text;
   }
 }

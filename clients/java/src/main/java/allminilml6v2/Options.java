@@ -2,62 +2,22 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
-import java.util.Objects;
-import java.util.OptionalInt;
-
 /**
- * How a model file is opened.
+ * How a model file is opened: on {@link #CPU} or on {@link #CUDA}, without a fall-back.
  *
- * @param device what runs the graph; there is no fall-back
- * @param threads threads in an operator; by default one a physical core, or as many as a container
- *     leaves
- * @param concurrency batches of one call that run side by side, each on so many threads; by default
- *     as many as fill the processors, on a GPU one
+ * @param cuda whether a GPU of NVIDIA runs the graph, which needs the GPU build of ONNX Runtime
+ * @param threads threads in an operator; 0 for one a processor
+ * @param concurrency batches of a call that run side by side; 0 for as many as fill the processors
  */
-public record Options(Device device, OptionalInt threads, OptionalInt concurrency) {
-  /** What runs the graph. */
-  public enum Device {
-    /** The processor. */
-    CPU,
-    /** A GPU of NVIDIA; needs the GPU build of ONNX Runtime. */
-    CUDA
-  }
+public record Options(boolean cuda, int threads, int concurrency) {
+  public static final Options CPU = new Options(false, 0, 0);
+  public static final Options CUDA = new Options(true, 0, 0);
 
-  /** The processor, all of it. */
-  public Options() {
-    this(Device.CPU, OptionalInt.empty(), OptionalInt.empty());
-  }
-
-  /**
-   * @throws IllegalArgumentException more threads, or batches at a time, than processors, or none
-   */
-  public Options {
-    Objects.requireNonNull(device, "device is null; expected CPU or CUDA");
-    checkCount(threads, "threads");
-    checkCount(concurrency, "concurrency");
-  }
-
-  /** The same on another device. */
-  public Options withDevice(Device device) {
-    return new Options(device, threads, concurrency);
-  }
-
-  /** The same with so many threads in an operator. */
   public Options withThreads(int threads) {
-    return new Options(device, OptionalInt.of(threads), concurrency);
+    return new Options(cuda, threads, concurrency);
   }
 
-  /** The same with so many batches at a time. */
   public Options withConcurrency(int concurrency) {
-    return new Options(device, threads, OptionalInt.of(concurrency));
-  }
-
-  private static void checkCount(OptionalInt count, String name) {
-    int most = Runtime.getRuntime().availableProcessors();
-    if (count.isPresent() && (count.getAsInt() < 1 || count.getAsInt() > most)) {
-      throw new IllegalArgumentException(
-          "%s is %d; expected 1 to %d, the processors that this process may use"
-              .formatted(name, count.getAsInt(), most));
-    }
+    return new Options(cuda, threads, concurrency);
   }
 }

@@ -2,143 +2,152 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
+import static com.google.gson.FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES;
+
+import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
-import ai.onnxruntime.OrtLoggingLevel;
-import ai.onnxruntime.OrtProvider;
 import ai.onnxruntime.OrtSession;
 import ai.onnxruntime.providers.OrtCUDAProviderOptions;
-import com.sun.jna.Function;
-import com.sun.jna.Platform;
-import java.io.IOException;
-import java.nio.file.Files;
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import java.nio.LongBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
-/** ONNX Runtime's session of the graph, on the device asked for. */
-final class Session implements AutoCloseable {
-  private static final String TELEMETRY = "ORT_DISABLE_TELEMETRY";
+/** A model file, loaded: its tokenizer and its graph. Threads may share it. */
+final class Session {
+  static final Gson GSON =
+      new GsonBuilder().setFieldNamingPolicy(LOWER_CASE_WITH_UNDERSCORES).create();
 
-  private final Path path;
-  private final Options.Device device;
-  private final OrtEnvironment environment;
-  private final OrtSession session;
+  // HuggingFaceTokenizer above it would set its own truncation, and ask the network for a cloud.
+  private static final TokenizersLibrary TOKENIZERS = TokenizersLibrary.LIB;
 
-  Session(Path path, Options options) {
-    this.path = path;
-    device = options.device();
-    environment = environment(path);
+  final String path;
+  final boolean cuda;
+  final Map<String, String> metadata;
+  final Contract.Manifest manifest;
+  final long tokenizer;
+  private final OrtEnvironment environment = Libraries.load();
+  private final OrtSession graph;
+  private final int sideBySide;
+
+  Session(Path given, Options options) {
+    path = given.toAbsolutePath().toString();
+    cuda = options.cuda();
+    int processors = Runtime.getRuntime().availableProcessors();
+    int filling = cuda ? 1 : processors / Math.max(1, options.threads());
+    sideBySide = options.concurrency() == 0 ? filling : options.concurrency();
     try (var settings = new OrtSession.SessionOptions()) {
-      settings.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR);
-      settings.setIntraOpNumThreads(options.threads().orElseGet(Session::defaultThreads));
+      settings.setIntraOpNumThreads(options.threads() == 0 ? processors : options.threads());
       // Threads that spin while they wait halve the speed of a busy machine.
       settings.addConfigEntry("session.intra_op.allow_spinning", "0");
-      if (device == Options.Device.CUDA) {
+      if (cuda) {
         addCuda(settings);
       }
-      session = environment.createSession(path.toString(), settings);
+      graph = environment.createSession(path, settings);
+      metadata = graph.getMetadata().getCustomMetadata();
+      var contract = metadata.get("polybake.contract");
+      if (!Contract.DIGEST.equals(contract)) {
+        graph.close();
+        throw new ClientException.Model(
+            "%s: has contract %s, expected %s; to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
+                .formatted(path, contract, Contract.DIGEST),
+            null);
+      }
     } catch (OrtException error) {
-      throw failure("load", error);
+      var reason = " (" + error.getMessage() + "); ";
+      throw cuda
+          ? new ClientException.Device(
+              "device \"cuda\" could not be started" + reason + "is onnxruntime_gpu there?", error)
+          : new ClientException.Model(
+              path + ": cannot be opened" + reason + "copy the file again", error);
+    }
+    manifest = GSON.fromJson(metadata.get("polybake.manifest"), Contract.Manifest.class);
+    tokenizer = TOKENIZERS.createTokenizerFromString(metadata.get("polybake.tokenizer"));
+    if (cuda) { // a missing cuDNN is seen only by a run
+      run(List.of(new long[] {Contract.PAD_ID}));
     }
   }
 
-  /** Runs rows of token ids as one batch, and gives what the graph gives for each. */
-  List<float[]> run(List<long[]> rows, String prompt) {
+  /** Token ids of each text with its prompt, truncated, not padded. */
+  List<long[]> tokenize(List<String> texts, String prompt) {
+    var prefix = prompt == null ? "" : manifest.contract().prompts().get(prompt);
+    return texts.stream().map(text -> ids(prefix + text)).toList();
+  }
+
+  long[] ids(String text) {
+    long encoding = TOKENIZERS.encode(tokenizer, text, true);
+    try {
+      return TOKENIZERS.getTokenIds(encoding);
+    } finally {
+      TOKENIZERS.deleteEncoding(encoding);
+    }
+  }
+
+  /** Runs rows of token ids in batches of similar length; the results in their order. */
+  List<float[]> results(List<long[]> rows) {
+    long budget = cuda ? 16_384 : 512; // tokens of a batch
+    return Batches.run(rows, budget, sideBySide, this::run);
+  }
+
+  /** Runs at least one row of token ids as one batch, padded to the longest. */
+  List<float[]> run(List<long[]> rows) {
+    int width = Math.max(1, rows.stream().mapToInt(row -> row.length).max().orElse(0));
+    var ids = new long[Math.multiplyExact(rows.size(), width)];
+    var mask = new long[ids.length];
+    Arrays.fill(ids, Contract.PAD_ID);
+    for (int number = 0; number < rows.size(); number++) {
+      var row = rows.get(number);
+      int start = number * width;
+      for (int place = 0; place < row.length; place++) {
+        ids[start + place] = row[place];
+        mask[start + place] = 1;
+      }
+    }
     var inputs = new HashMap<String, OnnxTensor>();
     try {
-      for (var input : Contract.INPUTS) {
-        var cells = Batches.feed(input, rows, prompt);
-        inputs.put(input.name(), OnnxTensor.createTensor(environment, cells));
-      }
-      try (var outputs = session.run(inputs, Set.of(Contract.OUTPUT.name()))) {
-        return vectors((OnnxTensor) outputs.get(0), rows.size());
+      inputs.put("input_ids", tensor(ids, rows.size(), width));
+      inputs.put("attention_mask", tensor(mask, rows.size(), width));
+      try (var outputs = graph.run(inputs, Set.of("sentence_embedding"))) {
+        var elements = ((OnnxTensor) outputs.get(0)).getFloatBuffer();
+        var vectors = new float[rows.size()][Contract.DIMENSION];
+        for (var vector : vectors) {
+          elements.get(vector);
+        }
+        return List.of(vectors);
       }
     } catch (OrtException error) {
-      throw failure("run", error);
+      throw new RuntimeException(error); // as a checked one it would stand in every signature
     } finally {
       inputs.values().forEach(OnnxTensor::close);
     }
   }
 
-  /** Copies the vector of each text out of what a run gave. */
-  private static List<float[]> vectors(OnnxTensor output, int texts) {
-    var elements = output.getFloatBuffer();
-    var vectors = new float[texts][Contract.OUTPUT.dimension()];
-    for (var vector : vectors) {
-      elements.get(vector);
-    }
-    return List.of(vectors);
+  private OnnxTensor tensor(long[] numbers, long... shape) throws OrtException {
+    return OnnxTensor.createTensor(environment, LongBuffer.wrap(numbers), shape);
   }
 
-  @Override
-  public void close() {
+  void close() {
+    TOKENIZERS.deleteTokenizer(tokenizer);
     try {
-      session.close();
+      graph.close();
     } catch (OrtException error) {
-      throw failure("free", error);
-    }
-  }
-
-  /** 0, which is one a physical core; on a part of a machine as many as its processors. */
-  private static int defaultThreads() {
-    int ours = Runtime.getRuntime().availableProcessors();
-    try (var statistics = Files.lines(Path.of("/proc/stat"))) { // a line for each, and one for all
-      return ours < statistics.filter(line -> line.startsWith("cpu")).count() - 1 ? ours : 0;
-    } catch (IOException error) {
-      return 0; // no Linux
+      throw new RuntimeException(error);
     }
   }
 
   private static void addCuda(OrtSession.SessionOptions settings) throws OrtException {
-    if (!OrtEnvironment.getAvailableProviders().contains(OrtProvider.CUDA)) {
-      throw new ClientException.Device(
-          "device \"cuda\" needs CUDAExecutionProvider, which the ONNX Runtime on the class path"
-              + " lacks; put com.microsoft.onnxruntime:onnxruntime_gpu in the place of onnxruntime",
-          null);
-    }
     try (var cuda = new OrtCUDAProviderOptions()) {
       cuda.add("use_tf32", "0"); // it would round the factors of a product to 10 bits
       cuda.add("arena_extend_strategy", "kSameAsRequested"); // else memory doubles as it grows
       cuda.add("cudnn_conv_algo_search", "HEURISTIC"); // else each new shape is a search
       settings.addCUDA(cuda);
     }
-  }
-
-  /**
-   * ONNX Runtime without the telemetry that it sends from 1.29 on, unless the variable has a value.
-   * Java cannot set it for native code, but JNA can, which DJL brings; its library is unpacked to
-   * the temporary folder, not to the user's home.
-   */
-  private static OrtEnvironment environment(Path path) {
-    System.getProperties().putIfAbsent("jna.tmpdir", System.getProperty("java.io.tmpdir"));
-    var given = System.getenv(TELEMETRY);
-    boolean silent = given == null || given.isEmpty() || given.equals("1");
-    try {
-      if (silent && !Platform.isWindows()) {
-        Function.getFunction("c", "setenv").invokeInt(new Object[] {TELEMETRY, "1", 1});
-      }
-      var environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR);
-      if (silent) {
-        environment.setTelemetry(false); // the switch of Windows
-      }
-      return environment;
-    } catch (OrtException | RuntimeException | LinkageError error) {
-      throw ClientException.Model.unloadable(path, error);
-    }
-  }
-
-  private ClientException failure(String verb, OrtException error) {
-    if (device == Options.Device.CPU) {
-      var message =
-          "%s: onnxruntime cannot %s the graph: %s".formatted(path, verb, error.getMessage());
-      return new ClientException.Model(message, error);
-    }
-    return new ClientException.Device(
-        "device \"cuda\" cannot %s the graph (%s); check the GPU driver, its memory, CUDA and cuDNN"
-            .formatted(verb, error.getMessage()),
-        error);
   }
 }

@@ -4,40 +4,137 @@ package allminilml6v2;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import com.sun.jna.Function;
-import java.io.BufferedReader;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import ai.djl.util.Platform;
+import ai.onnxruntime.OrtEnvironment;
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStream;
-import java.nio.file.Files;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Scanner;
+import java.util.function.Function;
 
-/** Lets {@code polybake verify} ask the client: a request a line, an answer a line. */
+/** Puts this client behind polybake's JSON Lines protocol. */
 final class Harness {
-  private Harness() {}
+  private static final Gson GSON = new GsonBuilder().serializeNulls().create();
+  private static Embedder opened;
+
+  private static final Map<String, Function<JsonObject, Object>> COMMANDS =
+      Map.of(
+          "start", Harness::start,
+          "tokenize", asked -> opened.tokenize(texts(asked, "texts"), prompt(asked)),
+          "embed", asked -> together(opened.embed(texts(asked, "texts"), prompt(asked))),
+          "embed_ids", asked -> together(opened.embedIds(ids(asked, "input_ids"))),
+          "self_check", asked -> opened.selfCheck(),
+          "stop", asked -> null);
+
+  private static final Map<String, String> KINDS =
+      Map.of(
+          "InvalidText", "invalid_text",
+          "UnknownPrompt", "unknown_prompt",
+          "LongText", "long_text",
+          "Model", "wrong_model",
+          "Device", "device",
+          "IllegalArgumentException", "argument",
+          "NullPointerException", "argument",
+          "IllegalStateException", "argument", // of Gson, as of what is no list
+          "JsonSyntaxException", "argument");
+
+  private record Vectors(String dtype, List<Integer> shape, String data) {}
 
   public static void main(String[] arguments) throws IOException {
-    try (var answers = standardOutput();
-        var responder = new Responder();
-        var requests = new BufferedReader(new InputStreamReader(System.in, US_ASCII))) {
-      for (String line; !responder.stopped() && (line = requests.readLine()) != null; ) {
-        answers.write((responder.answer(line) + "\n").getBytes(US_ASCII));
+    var answers = System.out;
+    System.setOut(System.err);
+    if (new File("/dev/stdout").exists()) { // what native libraries print goes the same way
+      answers = new PrintStream("/dev/stdout", US_ASCII);
+      System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir"));
+      com.sun.jna.Function.getFunction("c", "dup2").invokeInt(new Object[] {2, 1});
+    }
+    var lines = new Scanner(System.in, US_ASCII);
+    for (var command = ""; !command.equals("stop") && lines.hasNextLine(); ) {
+      var asked = GSON.fromJson(lines.nextLine(), JsonObject.class);
+      command = text(asked.get("cmd"));
+      for (char one : GSON.toJson(answer(command, asked)).toCharArray()) {
+        answers.print(one <= '~' ? one : "\\u%04x".formatted((int) one));
       }
+      answers.println();
+      answers.flush();
     }
   }
 
-  /** The real standard output; what a native library prints goes to standard error from here on. */
-  private static OutputStream standardOutput() throws IOException {
-    System.setOut(System.err);
-    var device = Path.of("/dev/stdout");
-    if (!Files.exists(device)) { // Windows
-      return new FileOutputStream(FileDescriptor.out);
+  private static Map<String, Object> answer(String command, JsonObject asked) {
+    var answer = new HashMap<String, Object>(Map.of("seq", asked.get("seq")));
+    try {
+      if (COMMANDS.containsKey(command)) {
+        answer.put("results", COMMANDS.get(command).apply(asked));
+      } else {
+        answer.putAll(Map.of("skipped", true, "reason", "unknown command " + command));
+      }
+    } catch (RuntimeException | Error error) { // every failure becomes an answer
+      var kind = KINDS.getOrDefault(error.getClass().getSimpleName(), "internal");
+      answer.putAll(Map.of("errored", true, "kind", kind, "message", "" + error.getMessage()));
+      if (error instanceof ClientException.InvalidText invalid) {
+        answer.put("index", invalid.index);
+      }
     }
-    var output = new FileOutputStream(device.toFile(), true);
-    System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir"));
-    Function.getFunction("c", "dup2").invokeInt(new Object[] {2, 1});
-    return output;
+    return answer;
+  }
+
+  private static Object start(JsonObject asked) {
+    if (opened != null) {
+      opened.close();
+    }
+    var device = text(asked.get("device"));
+    var options = device.equals("cuda") ? Options.CUDA : Options.CPU;
+    opened = Calls.open(Path.of(text(asked.get("model"))), options);
+    var client =
+        Map.of(
+            "language", "java",
+            "language_version", System.getProperty("java.version"),
+            "runtime_version", OrtEnvironment.getEnvironment().getVersion(),
+            "tokenizer_version", Platform.detectPlatform("tokenizers").getVersion());
+    var provider = Map.of("requested", device, "active", opened.provider(), "proven_by", "append");
+    var started = new HashMap<String, Object>(Map.of("protocol", 1, "name", opened.name()));
+    started.putAll(Map.of("capabilities", COMMANDS.keySet(), "fingerprint", opened.fingerprint()));
+    started.putAll(Map.of("client", client, "provider", provider));
+    return started;
+  }
+
+  static String prompt(JsonObject asked) {
+    return asked.get("prompt").isJsonNull() ? null : text(asked.get("prompt"));
+  }
+
+  static List<String> texts(JsonObject asked, String name) {
+    return asked.getAsJsonArray(name).asList().stream().map(Harness::text).toList();
+  }
+
+  /** A text, and nothing that Gson would take for one, such as a number. */
+  static String text(JsonElement given) {
+    if (!given.isJsonPrimitive() || !given.getAsJsonPrimitive().isString()) {
+      throw new IllegalArgumentException(given + " is no text");
+    }
+    return given.getAsString();
+  }
+
+  private static List<long[]> ids(JsonObject asked, String name) {
+    return List.of(GSON.fromJson(asked.get(name), long[][].class));
+  }
+
+  /** What the graph gave for texts, as golden vectors are stored. */
+  private static Object together(List<float[]> rows) {
+    int dimension = Contract.DIMENSION;
+    var data = ByteBuffer.allocate(rows.size() * dimension * Float.BYTES);
+    rows.forEach(data.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()::put);
+    var encoded = Base64.getEncoder().encodeToString(data.array());
+    return new Vectors("float32", List.of(rows.size(), dimension), encoded);
   }
 }
