@@ -34,7 +34,7 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
+    ``language``, ``model``, ``package``, ``module``, ``path`` (of folders or files: the
     package in snake case, or what the language makes of its names), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
@@ -51,6 +51,7 @@ class Context:
     prompts, and is empty where there are none. ``description`` is encoded for the project file.
     """
 
+    language: str
     task: str
     model: str
     package: str
@@ -131,6 +132,7 @@ def build_context(
         return language.literal(value, 0)
 
     return Context(
+        language=language.name,
         task=contract.task,
         model=manifest.name,
         package=names.package,

@@ -1,0 +1,45 @@
+/** Find the labels of pairs of texts: index.d.ts documents it. */
+
+import { SETTINGS } from "./contract.js";
+import { checkedOptions, checkedText, Model } from "./model.js";
+import { best } from "./ranking.js";
+import { Thread } from "./thread.js";
+
+/** @import * as api from "../index.d.ts" */
+
+export * from "./errors.js";
+export { Model };
+
+/** @type {readonly string[]} */
+const LABELS = Object.freeze(SETTINGS.labels);
+
+/** @implements {api.PairClassifier} */
+export class PairClassifier extends Model {
+  labels = LABELS;
+
+  /** @param {api.Source} source @param {api.OpenOptions} [options] */
+  static async open(source, options) {
+    return new PairClassifier(await Thread.open(source, options));
+  }
+
+  /** @type {api.PairClassifier["classify"]} */
+  async classify(pairs, options) {
+    const { top } = checkedOptions(options);
+    const rows = await this.scores(pairs);
+    return rows.map((row) =>
+      best(row, top).map((place) => ({ label: LABELS[place], score: row[place] })),
+    );
+  }
+
+  /** @type {api.PairClassifier["scores"]} */
+  async scores(pairs) {
+    return this._results(Array.from(pairs, checkedPair));
+  }
+}
+
+/** Two texts of valid Unicode. @type {(pair: api.Pair, index: number) => api.Pair} */
+function checkedPair([first, second, ...more], index) {
+  if (more.length > 0) throw new TypeError(`pairs[${index}] has more than two texts`);
+  const name = `pairs[${index}]`;
+  return [checkedText(first, `${name}[0]`, index), checkedText(second, `${name}[1]`, index)];
+}
