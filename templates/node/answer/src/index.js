@@ -1,7 +1,6 @@
 /** Find the answer to a question in a text: index.d.ts documents it. */
 
 import { SETTINGS } from "./contract.js";
-import { LongTextError } from "./errors.js";
 import { checkedOptions, checkedText, Model } from "./model.js";
 import { Thread } from "./thread.js";
 import { checkRoom } from "./words.js";
@@ -26,17 +25,14 @@ export class Answerer extends Model {
     if (!(most >= 1)) throw new RangeError(`top is ${top}; expected 1 or more`);
     checkedText(question, "question");
     checkedText(context, "context");
-    const [asked, { words, tokens }] = await this._words([question, context]);
-    const room = SETTINGS.room - asked.tokens;
-    if (room < 1) {
-      const start = question.slice(0, 40);
-      throw new LongTextError(`the question "${start}…" leaves no room; shorten it`);
-    }
-    checkRoom(context, tokens, room);
+    const [[asked, { words, tokens }], [[[none], ...rows]]] = await Promise.all([
+      this._words([question, context]),
+      this._results([[question, context]]),
+    ]);
+    checkRoom(context, tokens, SETTINGS.room - asked.tokens);
     if (words.length === 0) {
       throw new RangeError("the context has no words; give a text that may hold the answer");
     }
-    const [[[none], ...rows]] = await this._results([[question, context]]);
     const answers = answersOf(words, rows);
     if (noAnswer) answers.push({ start: 0, end: 0, score: none });
     answers.sort((a, b) => b.score - a.score || a.start - b.start || a.end - b.end);

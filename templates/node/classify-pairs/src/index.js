@@ -38,8 +38,7 @@ export class PairClassifier extends Model {
 }
 
 /** Two texts of valid Unicode. @type {(pair: api.Pair, index: number) => api.Pair} */
-function checkedPair([first, second, ...more], index) {
-  if (more.length > 0) throw new TypeError(`pairs[${index}] has more than two texts`);
+function checkedPair([first, second], index) {
   const name = `pairs[${index}]`;
   return [checkedText(first, `${name}[0]`, index), checkedText(second, `${name}[1]`, index)];
 }

@@ -35,14 +35,12 @@ export async function rowsOf(encode, pairs) {
 function joined(pair, ids) {
   const texts = ids.map((row, place) => row.slice(0, TEXTS[place].limit));
   const sizes = sizesOf(pair, texts[0].length, texts[1].length);
-  const kept = texts.map((row, place) =>
-    PAIR.truncation_side === "right"
-      ? row.slice(0, sizes[place])
-      : row.slice(row.length - sizes[place]),
+  const begins = texts.map(({ length }, text) =>
+    PAIR.truncation_side === "right" ? 0 : length - sizes[text],
   );
   const tokens = PIECES.flatMap(({ id, text, type_id }) => {
-    const part = text === null ? [id] : kept[text];
-    return packed(part, new Array(part.length).fill(type_id));
+    const part = text === null ? [id] : texts[text].slice(begins[text], begins[text] + sizes[text]);
+    return part.map((/** @type {number} */ token) => token + VOCAB_SIZE * type_id);
   });
   return Uint32Array.from(tokens);
 }

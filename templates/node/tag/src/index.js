@@ -43,14 +43,12 @@ export class Tagger extends Model {
       throw new RangeError(`aggregation is "${aggregation}"; expected first, mean or max`);
     }
     const given = checkedTexts(texts);
-    const words = await this._words(given);
-    for (const [place, { tokens }] of words.entries()) {
-      checkRoom(given[place], tokens, SETTINGS.room);
-    }
-    const scores = await this._results(given);
-    return given.map((text, place) =>
-      spansOf(text, words[place].words, scores[place], AGGREGATIONS[aggregation]),
-    );
+    const [found, scores] = await Promise.all([this._words(given), this._results(given)]);
+    return given.map((text, place) => {
+      const { words, tokens } = found[place];
+      checkRoom(text, tokens, SETTINGS.room);
+      return spansOf(text, words, scores[place], AGGREGATIONS[aggregation]);
+    });
   }
 
   /** @type {api.Tagger["scores"]} */

@@ -36,23 +36,21 @@ function wordsIn(chunk, { offsets, words }, begin, before) {
   for (const { length } of chunk) units.push(units[units.length - 1] + length);
   const gap = chunk.search(/[^ \t\n\r]/);
   const end = endWithout(GAP, chunk, gap, chunk.length);
-  const begins = (/** @type {number} */ token) => token === 0 || words[token] !== words[token - 1];
-  const firsts = [...words.keys()].filter(begins);
-  let groups = firsts.map((first, place) => {
-    const last = firsts[place + 1] ?? words.length;
+  let found = [];
+  for (let first = 0, last = 0; first < words.length; first = last) {
+    while (last < words.length && words[last] === words[first]) last++;
     const [start, stop] = [units[offsets[first][0]], units[offsets[last - 1][1]]];
-    return { first, last, start: Math.max(gap, start), isWord: start < end && stop > gap };
-  });
-  // Tokens of a gap are no word's, unless the tokenizer lets a word begin with them.
-  groups = groups.filter(({ isWord }) => isWord);
-  if (SETTINGS.words === "gaps" && groups.length > 0) {
-    groups = [{ ...groups[0], last: groups[groups.length - 1].last, start: gap }];
+    // Tokens of a gap are no word's, unless the tokenizer lets a word begin with them.
+    if (start < end && stop > gap) found.push({ first, last, start: Math.max(gap, start) });
   }
-  const found = groups.map(({ first, last, start }, place) => {
-    const stop = endWithout(WHITE_SPACE, chunk, start, groups[place + 1]?.start ?? end);
+  if (SETTINGS.words === "gaps" && found.length > 0) {
+    found = [{ first: found[0].first, last: found[found.length - 1].last, start: gap }];
+  }
+  const placed = found.map(({ first, last, start }, place) => {
+    const stop = endWithout(WHITE_SPACE, chunk, start, found[place + 1]?.start ?? end);
     return { start: begin + start, end: begin + stop, first: before + first, last: before + last };
   });
-  return found.filter(({ start, end }) => end > start);
+  return placed.filter(({ start, end }) => start < end);
 }
 
 /** Where a part of a text ends without the spaces behind it. @type {(space: RegExp, text: string, start: number, end: number) => number} */
