@@ -1,7 +1,7 @@
 /** Does in the page what a test asks. */
 
+import { Client, call } from "../harness/calls.js";
 import { Tokenizer } from "../src/tokenizer.js";
-import { Client, call } from "./asked.js";
 
 /** @param {string} message a function of these, and its further arguments */
 export async function answer(message) {

@@ -2,7 +2,6 @@
 
 import { SETTINGS } from "./contract.js";
 import { checkedOptions, checkedText, Model } from "./model.js";
-import { Thread } from "./thread.js";
 import { checkRoom } from "./words.js";
 
 /** @import * as api from "../index.d.ts" */
@@ -13,11 +12,6 @@ export { Model };
 
 /** @implements {api.Answerer} */
 export class Answerer extends Model {
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new Answerer(await Thread.open(source, options));
-  }
-
   /** @type {api.Answerer["answer"]} */
   async answer(question, context, options) {
     const { top, noAnswer } = checkedOptions(options);

@@ -3,7 +3,6 @@
 import { SETTINGS } from "./contract.js";
 import { checkedOptions, checkedTexts, Model } from "./model.js";
 import { best } from "./ranking.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -16,11 +15,6 @@ const LABELS = Object.freeze(SETTINGS.labels);
 /** @implements {api.Classifier} */
 export class Classifier extends Model {
   labels = LABELS;
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new Classifier(await Thread.open(source, options));
-  }
 
   /** @type {api.Classifier["classify"]} */
   async classify(texts, options) {

@@ -2,7 +2,6 @@
 
 import { DIMENSION } from "./contract.js";
 import { checkedTexts, Model } from "./model.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Row } from "./batches.js" */
@@ -13,11 +12,6 @@ export { Model };
 /** @implements {api.HybridEmbedder} */
 export class HybridEmbedder extends Model {
   dimension = DIMENSION;
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new HybridEmbedder(await Thread.open(source, options));
-  }
 
   /** @type {api.HybridEmbedder["embed"]} */
   async embed(texts) {

@@ -2,7 +2,6 @@
 
 import { DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT } from "./contract.js";
 import { checkedPrompt, checkedText, checkedTexts, Model } from "./model.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -13,11 +12,6 @@ export { Model };
 export class MultiVectorEmbedder extends Model {
   dimension = DIMENSION;
   prompts = Object.freeze(PROMPTS);
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new MultiVectorEmbedder(await Thread.open(source, options));
-  }
 
   /** @type {typeof api.MultiVectorEmbedder.maxSim} */
   static maxSim(query, document) {

@@ -2,7 +2,6 @@
 
 import { checkedOptions, checkedText, checkedTexts, Model } from "./model.js";
 import { best } from "./ranking.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -11,11 +10,6 @@ export { Model };
 
 /** @implements {api.Reranker} */
 export class Reranker extends Model {
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new Reranker(await Thread.open(source, options));
-  }
-
   /** @type {api.Reranker["rerank"]} */
   async rerank(query, documents, options) {
     const { top } = checkedOptions(options);

@@ -3,7 +3,6 @@
 import { DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT } from "./contract.js";
 import { checkedOptions, checkedPrompt, checkedText, checkedTexts, Model } from "./model.js";
 import { best } from "./ranking.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -14,11 +13,6 @@ export { Model };
 export class SparseEmbedder extends Model {
   dimension = DIMENSION;
   prompts = Object.freeze(PROMPTS);
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new SparseEmbedder(await Thread.open(source, options));
-  }
 
   /** @type {api.SparseEmbedder["embed"]} */
   async embed(texts, options) {

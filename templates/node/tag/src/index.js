@@ -2,7 +2,6 @@
 
 import { SETTINGS } from "./contract.js";
 import { checkedOptions, checkedTexts, Model } from "./model.js";
-import { Thread } from "./thread.js";
 import { checkRoom } from "./words.js";
 
 /** @import * as api from "../index.d.ts" */
@@ -30,11 +29,6 @@ const AGGREGATIONS = {
 /** @implements {api.Tagger} */
 export class Tagger extends Model {
   labels = LABELS;
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new Tagger(await Thread.open(source, options));
-  }
 
   /** @type {api.Tagger["tag"]} */
   async tag(texts, options) {

@@ -2,7 +2,6 @@
 
 import { checkedOptions, checkedText, checkedTexts, Model } from "./model.js";
 import { best } from "./ranking.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Pair } from "./pairs.js" */
@@ -12,11 +11,6 @@ export { Model };
 
 /** @implements {api.ZeroShotClassifier} */
 export class ZeroShotClassifier extends Model {
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new ZeroShotClassifier(await Thread.open(source, options));
-  }
-
   /** @type {api.ZeroShotClassifier["classify"]} */
   async classify(texts, labels, options) {
     const { template, multiLabel, top } = checkedOptions(options);
