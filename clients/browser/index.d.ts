@@ -32,6 +32,8 @@ export interface PromptOptions {
 /** A model file, opened. */
 export class Model implements AsyncDisposable {
   protected constructor();
+  /** Open a baked `.onnx` file; what is wrong with it is a ModelError, or a DeviceError. */
+  static open<T>(this: { prototype: T }, source: Source, options?: OpenOptions): Promise<T>;
 
   readonly name: string;
   /** SHA-256 over all that decides a vector; store it beside the vectors. */
@@ -70,10 +72,6 @@ export class InvalidTextError extends ClientError {
 
 /** A model file that gives embeddings. Calls may overlap; they run in a thread of the embedder's own. */
 export class Embedder extends Model {
-  private constructor();
-  /** Open a baked `.onnx` file; what is wrong with it is a ModelError, or a DeviceError. */
-  static open(source: Source, options?: OpenOptions): Promise<Embedder>;
-
   /** Elements of one embedding. */
   readonly dimension: number;
   /** Prompt texts by name. */

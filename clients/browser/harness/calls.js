@@ -5,5 +5,8 @@ import { Embedder } from "../src/index.js";
 
 export const Client = Embedder;
 
+/** A call that the tests make. @param {Embedder} model @param {Iterable<string> & object} texts @returns {Promise<any>} */
+export const call = (model, texts) => model.embed(texts);
+
 /** @type {Record<string, (model: Embedder, asked: any) => Promise<unknown>>} */
 export const CALLS = {};

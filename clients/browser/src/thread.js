@@ -2,7 +2,6 @@
 /** A model in a thread of its own, so that no call blocks the page. */
 
 import * as errors from "./errors.js";
-import { checkedOptions } from "./model.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -36,9 +35,9 @@ export class Thread {
     });
   }
 
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
+  /** @param {api.Source} source @param {api.OpenOptions} options */
   static async open(source, options) {
-    const { device = "cpu", threads, progress, signal } = checkedOptions(options);
+    const { device = "cpu", threads, progress, signal } = options;
     if (device !== "cpu") {
       throw new errors.DeviceError(`unknown device "${device}"; choose one of: cpu`);
     }

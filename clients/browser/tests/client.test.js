@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { openPage } from "../harness/chromium.js";
 
-/** @typedef {typeof import("./asked.js") & typeof import("../src/tokenizer.js")} Given to what runs in the page */
+/** @typedef {typeof import("../harness/calls.js") & typeof import("../src/tokenizer.js")} Given to what runs in the page */
 
 const path = process.env.POLYBAKE_MODEL;
 if (!path) throw new Error("set POLYBAKE_MODEL to the path of the baked .onnx file");

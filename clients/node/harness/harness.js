@@ -5,12 +5,11 @@ import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { checkProducts } from "../src/cuda.js";
-import { answerTo } from "./answers.js";
 
 const [node, program, child] = process.argv;
 
 if (child) {
+  const { answerTo } = await import("./answers.js");
   const answers = createWriteStream("", { fd: 3 });
   for await (const line of createInterface({ input: process.stdin })) {
     const asked = JSON.parse(line);
@@ -27,9 +26,8 @@ if (child) {
   });
 }
 
-/** The client, and what proves its provider. @param {any} asked */
-async function about({ model, device }) {
-  if (device === "cuda") await checkProducts(model);
+/** The client, and what proves its provider. */
+async function about() {
   const versionOf = (/** @type {string} */ name) =>
     createRequire(import.meta.url)(`${name}/package.json`).version;
   return {
@@ -37,6 +35,6 @@ async function about({ model, device }) {
     language_version: process.versions.node,
     runtime_version: versionOf("onnxruntime-node"),
     tokenizer_version: versionOf("tokenizers"),
-    proven_by: device === "cuda" ? "profile" : "append",
+    proven_by: "append",
   };
 }

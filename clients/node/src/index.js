@@ -4,7 +4,6 @@
 import { runOne } from "./batches.js";
 import { DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE } from "./contract.js";
 import { checkedPrompt, checkedText, checkedTexts, Model } from "./model.js";
-import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -15,11 +14,6 @@ export { Model };
 export class Embedder extends Model {
   dimension = DIMENSION;
   prompts = Object.freeze(PROMPTS);
-
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
-  static async open(source, options) {
-    return new Embedder(await Thread.open(source, options));
-  }
 
   /** @type {api.Embedder["embed"]} */
   async embed(texts, options) {

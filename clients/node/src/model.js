@@ -5,9 +5,9 @@ import { runAll } from "./batches.js";
 import { DEFAULT_PROMPT, MAX_LENGTH, PROMPTS } from "./contract.js";
 import { ClosedError, InvalidTextError, UnknownPromptError } from "./errors.js";
 import { checkCases } from "./self-check.js";
+import { Thread } from "./thread.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Thread } from "./thread.js" */
 
 /** Texts in memory at a time as token ids. */
 const WINDOW = 8192;
@@ -28,6 +28,11 @@ export class Model {
     this.fingerprint = thread.facts.fingerprint;
     this.similarity = thread.facts.similarity;
     this.provider = thread.facts.provider;
+  }
+
+  /** @template T @this {new (thread: Thread) => T} @param {api.Source} source @param {api.OpenOptions} [options] */
+  static async open(source, options) {
+    return new this(await Thread.open(source, checkedOptions(options)));
   }
 
   selfCheck() {
@@ -92,7 +97,7 @@ export function checkedTexts(texts, name = "texts") {
 
 /** A text of valid Unicode; `name` is its argument's, or its place in a list. @param {string} text */
 export function checkedText(text, name = "text", index = 0) {
-  if (typeof text !== "string") throw new TypeError(`${name} is a ${typeof text}; expected a text`);
+  if (typeof text !== "string") throw new TypeError(`${name} is ${typeof text}; expected a text`);
   if (text.isWellFormed()) return text;
   throw new InvalidTextError(`${name} is not valid Unicode; repair or drop it`, index);
 }

@@ -6,7 +6,6 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import * as errors from "./errors.js";
-import { checkedOptions } from "./model.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -47,9 +46,9 @@ export class Thread {
     this.#worker.on("exit", () => gates.delete(this.#gate));
   }
 
-  /** @param {api.Source} source @param {api.OpenOptions} [options] */
+  /** @param {api.Source} source @param {api.OpenOptions} options */
   static async open(source, options) {
-    const { device, threads } = checkedOptions(options);
+    const { device, threads } = options;
     const path = source instanceof URL ? fileURLToPath(source) : resolve(source);
     const thread = new Thread();
     thread.facts = await thread.ask("open", { path, device, threads });

@@ -9,9 +9,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { Client, call } from "../harness/calls.js";
 import { batches } from "../src/batches.js";
-import { each } from "../src/bulk.js";
-import { Client, call } from "./asked.js";
 
 const path = process.env.POLYBAKE_MODEL;
 if (!path) throw new Error("set POLYBAKE_MODEL to the path of the baked .onnx file");
@@ -102,8 +101,12 @@ test("who asks a thread that fails is told, then and later", async () => {
 
 /** What a process of its own ends with, whose script has opened the model. @param {string} script */
 function run(script) {
-  const asked = JSON.stringify(new URL("./asked.js", import.meta.url).href);
-  const opened = `import { call, Client } from ${asked}; const model = await Client.open("${path}");`;
+  const asked = JSON.stringify(new URL("../harness/calls.js", import.meta.url).href);
+  const opened = `
+    import { call, Client } from ${asked};
+    const open = () => Client.open(process.env.POLYBAKE_MODEL);
+    const model = await open();
+  `;
   const command = ["--input-type=module", "--eval", opened + script];
   const env = { ...process.env, ORT_DISABLE_TELEMETRY: "" };
   return spawnSync(process.execPath, command, { env, timeout: 60_000 }).status;
@@ -115,7 +118,7 @@ test("a process that ends in the midst of native code waits for it, and does not
     let waited = 3;
     Atomics.wait = (...args) => wait(...args) === "ok" && (waited = 4);
     process.on("exit", () => { process.exitCode = waited; });
-    for (let more = 0; more < 4; more++) Client.open("${path}").then((one) => call(one, ["a"]));
+    for (let more = 0; more < 4; more++) open().then((one) => call(one, ["a"]));
     for (let more = 0; more < 99; more++) call(model, ["a"]);
     setTimeout(() => { if (delay > 50) process.exit(); throw delay; }, delay);
   `;
@@ -127,27 +130,4 @@ test("a process that ends in the midst of native code waits for it, and does not
 test("who waits for an answer keeps the process, and nobody else; telemetry is off", () => {
   const script = 'await call(model, ["a"]); process.exitCode = process.env.ORT_DISABLE_TELEMETRY;';
   assert.equal(run(script), 1);
-});
-
-test("a stream takes what it needs, a fault has its place in it, and who leaves waits for nobody", async () => {
-  /** @type {string[]} */
-  const taken = [];
-  async function* source() {
-    for (const text of [..."abcdef", "\ud800"]) {
-      taken.push(text);
-      yield text;
-    }
-  }
-  const lengths = async (/** @type {string[]} */ window) => window.map(({ length }) => length);
-  const stream = each(lengths, source(), { window: 4 });
-  assert.deepEqual([await stream.next(), taken], [{ value: 1, done: false }, [..."abcd"]]);
-  const rest = async () => {
-    for await (const length of stream) assert.equal(length, 1);
-  };
-  await assert.rejects(rest, { name: "InvalidTextError", index: 6 });
-  const endless = { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
-  const leaving = new AbortController();
-  const left = each(lengths, endless, { signal: leaving.signal }).next();
-  leaving.abort(new Error("enough"));
-  await assert.rejects(left, /enough/);
 });

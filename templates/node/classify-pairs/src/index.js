@@ -32,7 +32,8 @@ export class PairClassifier extends Model {
 }
 
 /** Two texts of valid Unicode. @type {(pair: api.Pair, index: number) => api.Pair} */
-function checkedPair([first, second], index) {
+function checkedPair(pair, index) {
   const name = `pairs[${index}]`;
-  return [checkedText(first, `${name}[0]`, index), checkedText(second, `${name}[1]`, index)];
+  if (typeof pair === "string") throw new TypeError(`${name} is a string; expected two texts`);
+  return [checkedText(pair[0], `${name}[0]`, index), checkedText(pair[1], `${name}[1]`, index)];
 }
