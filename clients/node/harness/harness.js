@@ -26,8 +26,9 @@ if (child) {
   });
 }
 
-/** The client, and what proves its provider. */
-async function about() {
+/** The client, and what proves its provider. @param {any} asked */
+async function about({ model, device }) {
+  if (device === "cuda") await (await import("../src/cuda.js")).checkProducts(model);
   const versionOf = (/** @type {string} */ name) =>
     createRequire(import.meta.url)(`${name}/package.json`).version;
   return {
@@ -35,6 +36,6 @@ async function about() {
     language_version: process.versions.node,
     runtime_version: versionOf("onnxruntime-node"),
     tokenizer_version: versionOf("tokenizers"),
-    proven_by: "append",
+    proven_by: device === "cuda" ? "profile" : "append",
   };
 }

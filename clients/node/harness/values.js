@@ -12,3 +12,11 @@ export function encoded(vectors, dimension = DIMENSION) {
   }
   return { dtype: "float32", shape: [vectors.length, dimension], data: btoa(binary) };
 }
+
+/** All that a stream gives. @template T @param {AsyncIterable<T>} stream */
+export async function collected(stream) {
+  /** @type {T[]} */
+  const found = [];
+  for await (const one of stream) found.push(one);
+  return found;
+}

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client, call } from "../harness/calls.js";
 import { batches } from "../src/batches.js";
+import { each } from "../src/bulk.js";
 
 const path = process.env.POLYBAKE_MODEL;
 if (!path) throw new Error("set POLYBAKE_MODEL to the path of the baked .onnx file");
@@ -130,4 +131,27 @@ test("a process that ends in the midst of native code waits for it, and does not
 test("who waits for an answer keeps the process, and nobody else; telemetry is off", () => {
   const script = 'await call(model, ["a"]); process.exitCode = process.env.ORT_DISABLE_TELEMETRY;';
   assert.equal(run(script), 1);
+});
+
+test("a stream takes what it needs, a fault has its place in it, and who leaves waits for nobody", async () => {
+  /** @type {string[]} */
+  const taken = [];
+  async function* source() {
+    for (const text of [..."abcdef", "\ud800"]) {
+      taken.push(text);
+      yield text;
+    }
+  }
+  const lengths = async (/** @type {string[]} */ window) => window.map(({ length }) => length);
+  const stream = each(lengths, source(), { window: 4 });
+  assert.deepEqual([await stream.next(), taken], [{ value: 1, done: false }, [..."abcd"]]);
+  const rest = async () => {
+    for await (const length of stream) assert.equal(length, 1);
+  };
+  await assert.rejects(rest, { name: "InvalidTextError", index: 6 });
+  const endless = { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
+  const leaving = new AbortController();
+  const left = each(lengths, endless, { signal: leaving.signal }).next();
+  leaving.abort(new Error("enough"));
+  await assert.rejects(left, /enough/);
 });
