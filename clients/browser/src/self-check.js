@@ -26,7 +26,7 @@ export async function checkCases(thread) {
   return largest;
 }
 
-/** The largest difference; no vector may differ by more than its limit. @type {(id: string, found: Float32Array[], stored: any, max_abs: number) => number} */
+/** The largest difference, within its limit. @type {(id: string, found: Float32Array[], stored: any, max_abs: number) => number} */
 function compare(id, found, { shape: [, size], data }, max_abs) {
   const golden = new Float32Array(bytesOf(data));
   let largest = 0;

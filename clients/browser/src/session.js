@@ -86,7 +86,11 @@ async function read(content, tell) {
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-/** The texts that a whole file begins with: the first, of fixed size, says where the others are. @param {Uint8Array<ArrayBuffer>} bytes @param {string} path @returns {Promise<Record<string, string>>} */
+/**
+ * The texts that a whole file begins with: the first, of fixed size, says where the others are.
+ *
+ * @type {(bytes: Uint8Array<ArrayBuffer>, path: string) => Promise<Record<string, string>>}
+ */
 async function entriesOf(bytes, path) {
   const textOf = (/** @type {number[]} */ [start, length]) =>
     new TextDecoder().decode(bytes.subarray(start, start + length));

@@ -35,7 +35,11 @@ export class Tokenizer {
     return new Uint32Array(this.#call("encode", new TextEncoder().encode(text), 1).buffer);
   }
 
-  /** Let the instance work, or another one where it has failed. @type {(name: string, input?: Uint8Array, ...more: number[]) => Uint8Array<ArrayBuffer>} */
+  /**
+   * Let the instance work, or another one where it has failed.
+   *
+   * @type {(name: string, input?: Uint8Array, ...more: number[]) => Uint8Array<ArrayBuffer>}
+   */
   #call(name, input, ...more) {
     this.#instance ??= this.#started();
     try {
@@ -54,7 +58,11 @@ export class Tokenizer {
   }
 }
 
-/** A copy of what an export gives for an input, where it takes one. @type {(instance: any, name: string, input: Uint8Array | undefined, more: number[]) => Uint8Array<ArrayBuffer>} */
+/**
+ * A copy of what an export gives for an input, where it takes one.
+ *
+ * @type {(instance: any, name: string, input: Uint8Array | undefined, more: number[]) => Uint8Array<ArrayBuffer>}
+ */
 function called({ memory, ...calls }, name, input, more) {
   if (input) {
     // Each call may move the memory.

@@ -69,7 +69,11 @@ async function readEntries(path) {
   return { sha256, ...Object.fromEntries(entries) };
 }
 
-/** The graph on the device asked for, or an error. @type {(path: string, device: string, threads?: number | null, more?: object) => Promise<InferenceSession>} */
+/**
+ * The graph on the device asked for, or an error.
+ *
+ * @param {string} path @param {string} device @param {number | null} [threads] @param {object} [more]
+ */
 export async function openGraph(path, device, threads, more) {
   // From 1.29 on ONNX Runtime sends telemetry, unless this is 1 before a process uses it.
   process.env.ORT_DISABLE_TELEMETRY ||= "1";

@@ -36,7 +36,11 @@ export class Answerer extends Model {
   }
 }
 
-/** The answers of whole words; each has the score of the likeliest tokens that begin and end in them. @param {Word[]} words @param {Float32Array[]} rows of each first token, by how many more there are */
+/**
+ * The answers of whole words; each has the score of the likeliest tokens that begin and end in them.
+ *
+ * @param {Word[]} words @param {Float32Array[]} rows of each first token, by how many more there are
+ */
 function answersOf(words, rows) {
   /** @type {(Word | undefined)[]} */
   const byToken = new Array(rows.length);

@@ -41,7 +41,7 @@ export class Tagger extends Model {
     return given.map((text, place) => {
       const { words, tokens } = found[place];
       checkRoom(text, tokens, SETTINGS.room);
-      return spansOf(text, words, scores[place], AGGREGATIONS[aggregation]);
+      return spansOf(text, words, scores[place], aggregation);
     });
   }
 
@@ -51,13 +51,17 @@ export class Tagger extends Model {
   }
 }
 
-/** Neighbours whose best labels have one name make a span, unless one begins or ends between. @type {(text: string, words: Word[], scores: Float32Array[], aggregate: (rows: Float32Array[]) => ArrayLike<number>) => api.Span[]} */
-function spansOf(text, words, scores, aggregate) {
+/**
+ * Neighbours whose best labels have one name make a span, unless one begins or ends between them.
+ *
+ * @type {(text: string, words: Word[], scores: Float32Array[], way: api.Aggregation) => api.Span[]}
+ */
+function spansOf(text, words, scores, way) {
   /** @type {{ label: string, scores: number[], start: number, end: number }[]} */
   const spans = [];
   let ended = true;
   for (const { start, end, first, last } of words) {
-    const row = Array.from(aggregate(scores.slice(first, last)));
+    const row = Array.from(AGGREGATIONS[way](scores.slice(first, last)));
     const score = Math.max(...row);
     const { name, begins, ends } = MARKS[row.indexOf(score)];
     if (ended || begins || spans[spans.length - 1].label !== name) {

@@ -4,7 +4,7 @@ import { SETTINGS } from "./contract.js";
 import { LongTextError } from "./errors.js";
 
 /** A word, `text.slice(start, end)`, and its tokens among those of the text. @typedef {Record<"start" | "end" | "first" | "last", number>} Word */
-/** Each token's characters and word, and how many tokens there are if nothing is cut. @typedef {{ offsets: number[][], words: (number | null | undefined)[], tokens: number }} Encoding */
+/** Each token's characters, and its word. @typedef {{ offsets: number[][], words: (number | null | undefined)[] }} Encoding */
 
 /** What a tokenizer treats by itself: a gap and what follows up to the next one. */
 const CHUNK = /[ \t\n\r]*[^ \t\n\r]+(?:[ \t\n\r]+$)?/g;
@@ -23,13 +23,17 @@ export async function wordsOf(encode, texts) {
     for (const { 0: chunk, index } of found) {
       const encoding = /** @type {Encoding} */ (encodings.next().value);
       words.push(...wordsIn(chunk, encoding, index, tokens));
-      tokens += encoding.tokens;
+      tokens += encoding.words.length;
     }
     return { words, tokens };
   });
 }
 
-/** The words of a chunk that begins at a place of its text, behind so many tokens. @type {(chunk: string, encoding: Encoding, begin: number, before: number) => Word[]} */
+/**
+ * The words of a chunk that begins at a place of its text, behind so many tokens.
+ *
+ * @type {(chunk: string, encoding: Encoding, begin: number, before: number) => Word[]}
+ */
 function wordsIn(chunk, { offsets, words }, begin, before) {
   // tokenizers counts characters, where JavaScript counts UTF-16.
   const units = [0];
