@@ -30,7 +30,6 @@ let vectors;
 const begun = performance.now();
 try {
   embedder = await Embedder.open("model.onnx", {
-    cache: true,
     progress({ loaded, total }) {
       progress.value = loaded / total;
       state.value = `Opening the model: ${megabytes(loaded)} of ${megabytes(total)} MB`;

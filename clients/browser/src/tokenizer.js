@@ -14,17 +14,15 @@ export class Tokenizer {
   constructor(module, json) {
     this.#module = module;
     this.#json = json;
-    this.#instance = this.#start();
+    this.#instance = this.#started();
   }
 
   /** The module, fetched from beside this file. */
   static async compile() {
     const response = await fetch(new URL("./tokenizer.wasm", import.meta.url));
-    if (!response.ok) {
-      const remedy = "serve it beside the other files of src";
-      throw new ModelError(`${response.url} cannot be read (${response.status}); ${remedy}`);
-    }
-    return WebAssembly.compile(await response.arrayBuffer());
+    if (response.ok) return WebAssembly.compile(await response.arrayBuffer());
+    const remedy = "serve it beside the other files of src";
+    throw new ModelError(`${response.url} cannot be read (${response.status}); ${remedy}`);
   }
 
   /** The library's version. */
@@ -34,17 +32,16 @@ export class Tokenizer {
 
   /** Token ids of a text, with the special ones around it. @param {string} text */
   encode(text) {
-    return [...new Uint32Array(this.#call("encode", utf8(text), 1).buffer)];
+    return new Uint32Array(this.#call("encode", new TextEncoder().encode(text), 1).buffer);
   }
 
-  /** A token's name; empty where there is none. @param {number} id */
-  nameOf(id) {
-    return textOf(this.#call("token", undefined, id));
-  }
-
-  /** Let the instance work, or another one where it has failed. @type {(name: string, input?: Uint8Array, ...more: number[]) => Uint8Array<ArrayBuffer>} */
+  /**
+   * Let the instance work, or another one where it has failed.
+   *
+   * @type {(name: string, input?: Uint8Array, ...more: number[]) => Uint8Array<ArrayBuffer>}
+   */
   #call(name, input, ...more) {
-    this.#instance ??= this.#start();
+    this.#instance ??= this.#started();
     try {
       return called(this.#instance, name, input, more);
     } catch (error) {
@@ -54,7 +51,7 @@ export class Tokenizer {
     }
   }
 
-  #start() {
+  #started() {
     const instance = /** @type {any} */ (new WebAssembly.Instance(this.#module).exports);
     if (this.#json) called(instance, "load", this.#json, []);
     return instance;
@@ -62,7 +59,7 @@ export class Tokenizer {
 }
 
 /**
- * Hand input to an export, where it takes some, and give a copy of its output.
+ * A copy of what an export gives for an input, where it takes one.
  *
  * @type {(instance: any, name: string, input: Uint8Array | undefined, more: number[]) => Uint8Array<ArrayBuffer>}
  */
@@ -79,12 +76,5 @@ function called({ memory, ...calls }, name, input, more) {
   return found;
 }
 
-/** @param {string} text */
-function utf8(text) {
-  return new TextEncoder().encode(text);
-}
-
 /** @param {Uint8Array} bytes */
-function textOf(bytes) {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-}
+const textOf = (bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

@@ -4,21 +4,21 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkedPath, PROVIDERS } from "./arguments.js";
+import { fileURLToPath } from "node:url";
 import { DeviceError } from "./errors.js";
-import { openGraph } from "./session.js";
+import { openGraph, PROVIDERS } from "./session.js";
 
 /** Operators that do most of the work, also those that ONNX Runtime makes of several. */
 const PRODUCT = /MatMul|Gemm|Attention/;
 
-/** @type {(path: string | URL) => Promise<void>} */
-export async function checkProducts(path) {
+/** @param {string | URL} source */
+export async function checkProducts(source) {
+  const path = source instanceof URL ? fileURLToPath(source) : source;
   const folder = await mkdtemp(join(tmpdir(), "onnxruntime-profile-"));
   try {
-    const profileFilePrefix = join(folder, "run");
-    const options = { enableProfiling: true, profileFilePrefix };
+    const options = { enableProfiling: true, profileFilePrefix: join(folder, "run") };
     // It runs one token as it is opened.
-    const graph = await openGraph(checkedPath(path), "cuda", undefined, options);
+    const graph = await openGraph(path, "cuda", undefined, options);
     graph.endProfiling();
     await graph.release();
     const [file] = await readdir(folder);
@@ -28,11 +28,7 @@ export async function checkProducts(path) {
   }
 }
 
-/**
- * A GPU's provider leaves computations on shapes to the CPU, so not every node must be its own.
- *
- * @param {string} profile events in Chrome's trace format
- */
+/** A GPU's provider leaves computations on shapes to the CPU, so not every node must be its own. @param {string} profile events in Chrome's trace format */
 export function judge(profile) {
   /** @type {{ cat: string, args?: { op_name: string, provider?: string } }[]} */
   const events = JSON.parse(profile);

@@ -160,15 +160,15 @@ def test_without_runtime_it_says_what_to_do(
 
 
 TYPED = """
-import { Embedder, EmbedderError, type OpenOptions, type Source, type Vector } from "every-feed";
+import { ClientError, Embedder, type OpenOptions, type Source } from "every-feed";
 const progress: OpenOptions["progress"] = ({ loaded, total }) => loaded / total;
 export async function main(file: File, signal: AbortSignal): Promise<number> {
   const sources: Source[] = [new URL("m.onnx", import.meta.url), file, new ArrayBuffer(1)];
-  await using embedder = await Embedder.open(sources[0]!, { cache: true, progress, signal });
+  await using embedder = await Embedder.open(sources[0]!, { progress, signal });
   const vectors: Float32Array[] = await embedder.embed(["a"], { prompt: "query" });
-  const vector: Vector = await embedder.embedQuery("a");
+  const vector: Float32Array = await embedder.embedQuery("a");
   // @ts-expect-error there is no such device
-  await Embedder.open("m.onnx", { device: "webgpu" }).catch((error: EmbedderError) => error);
+  await Embedder.open("m.onnx", { device: "webgpu" }).catch((error: ClientError) => error);
   return vectors.length + vector.length;
 }
 """

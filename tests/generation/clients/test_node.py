@@ -22,7 +22,7 @@ def test_its_types_say_what_it_does(toolchain: Toolchain, every_feed: Path, tmp_
     toolchain.build(client)
     types = client / "index.d.ts"
     whole = types.read_text(encoding="utf-8")
-    types.write_text(whole.replace("readonly row: number", "readonly row: string"))
+    types.write_text(whole.replace("readonly index: number", "readonly index: string"))
     done = attempt("npm", "run", "types", cwd=client)
     assert done.returncode != 0
     assert "tests/types.ts" in done.stdout
@@ -112,8 +112,7 @@ def test_it_can_be_required(project: Path, every_feed: Path) -> None:
 
 
 TYPED = """
-import { Embedder, type PromptOptions, type Vector } from "every-feed";
-import { EmbedderError, InvalidTextError } from "every-feed";
+import { ClientError, Embedder, InvalidTextError, type PromptOptions } from "every-feed";
 import { each } from "every-feed/bulk";
 import { checkProducts } from "every-feed/cuda";
 const options: PromptOptions = { prompt: "query" };
@@ -121,17 +120,17 @@ export async function main(signal: AbortSignal): Promise<number> {
   await checkProducts(new URL("file:///m.onnx"));
   await using embedder = await Embedder.open("m.onnx", { threads: 1 });
   const vectors: Float32Array[] = await embedder.embed(new Array("a").values(), options);
-  const vector: Vector = await embedder.embedQuery("a");
+  const vector: Float32Array = await embedder.embedQuery("a");
   async function* texts(): AsyncGenerator<string> {
     yield "a";
   }
   const embed = (window: string[]) => embedder.embed(window);
-  for await (const one of each([embed, embed], texts(), { signal })) one satisfies Vector;
+  for await (const one of each([embed, embed], texts(), { signal })) one satisfies Float32Array;
   try {
-    await embedder.embedIds([[1], new BigInt64Array(1)], {});
+    await embedder.embedIds([[1], new Uint32Array(1)]);
   } catch (error) {
     if (error instanceof InvalidTextError) return error.index;
-    if (error instanceof EmbedderError) throw error;
+    if (error instanceof ClientError) throw error;
   }
   // @ts-expect-error a string is no list of texts
   await embedder.embed("a");

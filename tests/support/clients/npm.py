@@ -14,8 +14,8 @@ from support.clients.toolchain import Toolchain
 class Node(Toolchain):
     language = "node"
     program = ("node", "--version")
-    of_vectors = ("embedder", "batches", "self-check")
-    of_files = ("modelfile",)
+    of_vectors = ("client",)
+    of_files = ()
     ran = r"^\S+ pass (\d+)$"
     failed = r"^(?:not ok(?: \d+)? -|✖) (.*)$"
     skipped = r"^\S+ skipped (\d+)$"
@@ -28,15 +28,11 @@ class Node(Toolchain):
         for client in clients:
             (client / "node_modules").symlink_to(self.packages / "node_modules")
 
-    def runner(self, *names: str) -> list[str]:
-        """The command of the tests of these names, or of all."""
-        named = ["node", "--test", *(f"tests/{name}.test.js" for name in names)]
-        return named if names else ["npm", "test"]
-
     def run_tests(
         self, client: Path, *names: str, **given: str
     ) -> subprocess.CompletedProcess[str]:
-        return attempt(*self.runner(*names), cwd=client, **given)
+        named = ["node", "--test", *(f"tests/{name}.test.js" for name in names)]
+        return attempt(*(named if names else ["npm", "test"]), cwd=client, **given)
 
     def formatted(self, folder: Path) -> int:
         """Biome reads its settings once, in the folder of all clients."""
@@ -61,10 +57,5 @@ class Node(Toolchain):
 
 class Browser(Node):
     language = "browser"
-    of_vectors = (*Node.of_vectors, "tokenizer")
-
-    def runner(self, *names: str) -> list[str]:
-        return ["node", "tests/run.js", *(f"{name}.test.js" for name in names)]
-
     def run_readme(self, client: Path, model: Path) -> None:
         """A page is what runs it: `test_browser` has one."""

@@ -57,12 +57,14 @@ class Fault:
 
 
 def read_faults(language: str, folder: str = "planted") -> list[Fault]:
-    """The faults of ``tests/FOLDER/LANGUAGE.toml``, and of the language that it says it is like."""
+    """The faults of ``tests/FOLDER/LANGUAGE.toml``, in the place of those of one that it is like."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))
     like = listed.pop("like", "")
     faults = [Fault(**{"model": "every_feed"} | entry) for entry in entries(listed, "faults")]
-    return faults + (read_faults(like, folder) if like else [])
+    own = {fault.id: fault for fault in faults}
+    others = read_faults(like, folder) if like else []
+    return [own.pop(fault.id, fault) for fault in others] + [*own.values()]
 
 
 def entries(sections: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:

@@ -5,5 +5,9 @@ from dataclasses import replace
 from polybake.generation.languages.node import NODE
 
 BROWSER = replace(
-    NODE, name="browser", shares={"src/tokenizer.wasm": "wasm/tokenizer.wasm"}, beside=False
+    NODE,
+    name="browser",
+    base="node",
+    shares={"src/tokenizer.wasm": "wasm/tokenizer.wasm"},
+    beside=False,
 )

@@ -66,5 +66,4 @@ NODE = Language(
     project_files=frozenset(
         {"package.json", "tsconfig.json", "biome.json", "README.md", ".gitignore", ".npmrc"}
     ),
-    base="javascript",
 )

@@ -121,12 +121,6 @@ export async function openPage(module, { headers = {}, imports = {} } = {}) {
       waiting?.end(message);
       return answer;
     },
-    /** Begin anew: no module is loaded any more. */
-    async reload() {
-      const ready = answered();
-      waiting?.writeHead(205).end();
-      await ready;
-    },
   };
 }
 
@@ -183,10 +177,6 @@ function pageOf(module, more) {
   import { answer } from "/${module}";
   for (let body = ""; ; ) {
     const response = await fetch("/", { method: "POST", body });
-    if (response.status === 205) {
-      location.reload();
-      break;
-    }
     body = await answer(await response.text());
   }
 </script>`;

@@ -1,40 +1,34 @@
-/** Let a thread answer what model.js asks. */
+/** Let a thread answer what thread.js asks. */
 
-import { ModelError, packed } from "./errors.js";
-import { located } from "./modelfile.js";
+import { ModelError } from "./errors.js";
 import { openSession } from "./session.js";
 
-/** @import { Runtime } from "./session.js" */
-
-/** @param {(address: string) => Promise<Runtime>} load gives ONNX Runtime */
+/** @param {(address: string) => Promise<typeof import("onnxruntime-web/wasm")>} load gives ONNX Runtime */
 export function serve(load) {
   // A worker's own, which takes no origin.
   const post = (/** @type {object} */ message, /** @type {Transferable[]} */ transfer = []) =>
     self.postMessage(message, { transfer });
-  let file = "";
   /** @type {any} */
   let session;
 
-  /** @type {(source: any, options: any) => Promise<object>} */
-  async function open({ name, content, runtime }, options) {
-    file = name;
-    const tell = (/** @type {object} */ progress) => post({ progress });
-    const loaded = await load(runtime).catch((cause) => {
+  /** @param {any} file */
+  async function open(file) {
+    const runtime = await load(file.runtime).catch((error) => {
       const remedy = "correct onnxruntime-web/wasm in the page's import map";
-      throw new ModelError(`onnxruntime cannot be loaded (${cause.message}); ${remedy}`, { cause });
+      throw new ModelError(`onnxruntime cannot be loaded (${error.message}); ${remedy}`);
     });
-    session = await openSession(loaded, content, options, tell);
+    session = await openSession(runtime, file, (progress) => post({ progress }));
     return session.facts;
   }
 
   self.addEventListener("message", async ({ data: { id, method, args } }) => {
     try {
-      const result = await (method === "open" ? open : session[method])(...args.splice(0));
-      // An output of ONNX Runtime has its memory to itself, so it is handed over.
-      const vectors = Array.isArray(result) ? result.filter(ArrayBuffer.isView) : [];
-      post({ id, result }, [...new Set(vectors.map(({ buffer }) => buffer))]);
-    } catch (error) {
-      post({ id, error: packed(located(file, error)) });
+      const result = await (method === "open" ? open(args[0]) : session[method](...args));
+      // What the graph gives has its memory to itself, so it is handed over.
+      const buffers = [result].flat().flatMap(({ buffer }) => buffer ?? []);
+      post({ id, result }, buffers);
+    } catch (/** @type {any} */ error) {
+      post({ id, error, kind: error.name });
     }
   });
 }

@@ -1,13 +1,15 @@
-/** Runs the tests of a file, in the page. */
+/** Does in the page what a test asks. */
 
-import { results } from "./node/test.js";
+import { Client, call } from "../harness/calls.js";
+import { Tokenizer } from "../src/tokenizer.js";
 
-/** @param {string} file of this folder */
-export async function answer(file) {
+/** @param {string} message a function of these, and its further arguments */
+export async function answer(message) {
+  const { code, args } = JSON.parse(message);
   try {
-    await import(`./${file}`);
-    return JSON.stringify(await results());
-  } catch (error) {
-    return JSON.stringify([{ name: file, error: String(error) }]);
+    const work = new Function(`return ${code}`)();
+    return JSON.stringify({ result: await work({ Client, call, Tokenizer }, ...args) });
+  } catch (/** @type {any} */ { name, message, index }) {
+    return JSON.stringify({ error: { name, message, index } });
   }
 }

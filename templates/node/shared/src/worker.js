@@ -1,45 +1,41 @@
-/** A model in a thread of its own, which model.js asks. */
+/** A model in a thread of its own, which thread.js asks. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { packed } from "./errors.js";
-import { located } from "./modelfile.js";
 
-/** @import { MessagePort, Transferable } from "node:worker_threads" */
-/** @import { Within } from "./session.js" */
+/** 1 while native code runs, and 2 once the process ends. @type {Int32Array} */
+const gate = workerData;
+let running = 0;
+/** @type {any} */
+let session;
 
-const port = /** @type {MessagePort} */ (parentPort);
-
-/** @type {{ path: string, options: any, gate: Int32Array }} */
-const { path, options, gate } = workerData;
-
-/** @type {Promise<any>} */
-const opened = within(async () => {
-  const { openSession } = await import("./session.js");
-  return openSession(path, options, within);
-});
-// Whoever asks is told.
-opened.catch(() => {});
-
-port.on("message", async ({ id, method, args }) => {
+parentPort?.on("message", async ({ id, method, args }) => {
   try {
-    const result = await (await opened)[method](...args);
-    // An output of onnxruntime-node has its memory to itself, so it is handed over.
-    const vectors = Array.isArray(result) ? result.filter(ArrayBuffer.isView) : [];
-    const buffers = new Set(vectors.map(({ buffer }) => /** @type {Transferable} */ (buffer)));
-    port.postMessage({ id, result }, [...buffers]);
-  } catch (error) {
-    port.postMessage({ id, error: packed(located(path, error)) });
+    const result = await gated(async () => {
+      if (method !== "open") return session[method](...args);
+      const { openSession } = await import("./session.js");
+      session = await openSession(args[0]);
+      return session.facts;
+    });
+    // What the graph gives has its memory to itself, so it is handed over.
+    const buffers = [result].flat().flatMap(({ buffer }) => buffer ?? []);
+    parentPort?.postMessage({ id, result }, buffers);
+  } catch (/** @type {any} */ error) {
+    parentPort?.postMessage({ id, error, kind: error.name });
+    if (!session) parentPort?.close(); // the thread ends
   }
 });
 
-/** Make a call of native code; never returns if the process is about to end. @type {Within} */
-async function within(call) {
-  Atomics.add(gate, 0, 1);
+/** Make a call of native code; where the process ends, wait for that instead. @param {() => Promise<any>} call */
+async function gated(call) {
+  if (running++ === 0) {
+    while (Atomics.compareExchange(gate, 0, 0, 1) === 2) Atomics.wait(gate, 0, 2);
+  }
   try {
-    if (Atomics.load(gate, 1) === 0) return await call();
+    return await call();
   } finally {
-    Atomics.sub(gate, 0, 1);
-    Atomics.notify(gate, 0);
+    if (--running === 0) {
+      Atomics.store(gate, 0, 0);
+      Atomics.notify(gate, 0);
+    }
   }
-  return new Promise(() => {});
 }

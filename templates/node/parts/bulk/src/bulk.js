@@ -1,46 +1,23 @@
 /** Streams of texts, window by window: bulk.d.ts documents it. */
 
-import { checkedList, checkedOptions, checkedText, mistyped, numberOr } from "./arguments.js";
+import { checkedOptions, checkedText } from "./model.js";
 
 /** @import * as api from "../bulk.d.ts" */
 
 /** @type {typeof api.each} */
-export function each(calls, texts, options) {
-  const list = checkedList(texts, Symbol.asyncIterator, Symbol.iterator);
-  const known = checkedOptions(options, "{ window: 8192 }", ["window", "signal"]);
-  const { window = 8192, signal } = known;
-  if (!Number.isInteger(window)) {
-    throw new TypeError(`window is ${numberOr(window)}; expected a whole number`);
-  }
-  if (window < 1) throw new RangeError(`window is ${window}; expected 1 or more`);
-  if (signal && typeof signal.throwIfAborted !== "function") {
-    throw mistyped("signal", signal, "an AbortSignal");
-  }
-  const each = [calls].flat();
-  const other = each.find((call) => typeof call !== "function");
-  if (other !== undefined || each.length === 0) {
-    throw mistyped("the call", other, "a function of texts");
-  }
+export async function* each(calls, texts, options) {
+  const { window: size = 8192, signal } = checkedOptions(options);
+  if (!(size >= 1)) throw new RangeError(`window is ${size}; expected 1 or more`);
   signal?.throwIfAborted();
-  return resultsOf(each, list, window, signal);
-}
-
-/**
- * @template T
- * @param {((texts: string[]) => Promise<Iterable<T>>)[]} calls @param {any} texts
- * @param {number} size @param {AbortSignal | undefined} signal
- */
-async function* resultsOf(calls, texts, size, signal) {
-  const isAsync = Symbol.asyncIterator in texts;
-  const source = texts[isAsync ? Symbol.asyncIterator : Symbol.iterator]();
+  const source =
+    Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
   let [index, ended] = [0, false];
   const take = async () => {
     const window = [];
     while (window.length < size && !ended) {
-      // Of what is not asynchronous a promise is no text: nothing is awaited.
-      const { done, value } = isAsync ? await source.next() : source.next();
+      const { done, value } = await source.next();
       if (done) ended = true;
-      else window.push(checkedText(value, "texts", index++));
+      else window.push(checkedText(value, `texts[${index}]`, index++));
     }
     return window;
   };
@@ -52,7 +29,7 @@ async function* resultsOf(calls, texts, size, signal) {
   aborted.catch(() => {});
   /** The last window that is taken, or still to come. @type {Promise<string[]>} */
   let taken = Promise.resolve([]);
-  const start = (/** @type {typeof calls[number]} */ call) => {
+  const start = (/** @type {api.Call<any>} */ call) => {
     taken = taken.then(take);
     const results = taken.then((window) => (window.length > 0 ? call(window) : undefined));
     // Awaited in its turn; until then it is nobody's failure.
@@ -60,16 +37,16 @@ async function* resultsOf(calls, texts, size, signal) {
     return results;
   };
   try {
-    const running = calls.map(start);
-    for (let turn = 0; ; turn = (turn + 1) % calls.length) {
-      /** @type {Iterable<T> | undefined} */
+    const all = [calls].flat();
+    const running = all.map(start);
+    for (let turn = 0; ; turn = (turn + 1) % all.length) {
       const results = await Promise.race([running[turn], aborted]);
       if (results === undefined) return;
       for (const result of results) {
         yield result;
         signal?.throwIfAborted();
       }
-      running[turn] = start(calls[turn]);
+      running[turn] = start(all[turn]);
     }
   } finally {
     signal?.removeEventListener("abort", abort);
