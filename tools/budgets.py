@@ -43,9 +43,9 @@ BUDGETS: dict[str, Budget] = {
     "node": Budget(r"src/.*|index\.d\.ts", 620, 10, r"harness/.*", 100, r"tests/.*", 130),
     "ruby": Budget(r"(lib|sig)/.*", 430, 8, r"harness/.*", 100, r"test/.*", 130),
     "csharp": Budget(r"src/.*\.cs", 540, 8, r"harness/.*", 120, r"tests/.*", 150),
-    "java": Budget(r"src/main/.*", 660, 9, r"src/harness/.*", 140, r"src/test/.*", 150),
-    "go": Budget(r"(?!.*_test)[a-z_]+\.go", 560, 8, r"harness/.*", 120, r".*_test\.go", 150),
-    "rust": Budget(r"src/.*", 520, 8, r"harness/.*", 120, r"tests/.*", 150),
+    "java": Budget(r"src/main/.*", 660, 9, r".*/(Harness|Calls)\.java", 140, r".*Test\.java", 150),
+    "go": Budget(r"(?!harness)[a-z]+\.go", 560, 8, r"harness.*\.go", 120, r".*_test\.go", 150),
+    "rust": Budget(r"src/(?!tests\.rs).*", 520, 8, r"harness/.*", 120, r"src/tests\.rs", 150),
     "browser": Budget(
         r"src/.*|index\.d\.ts", 360, 8, r"harness/.*", 1_000, r"tests/.*", 100, base="node"
     ),

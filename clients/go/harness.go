@@ -121,7 +121,7 @@ func started(model **Embedder, path string, device Device) (any, error) {
 		"protocol":     1,
 		"name":         m.Name(),
 		"fingerprint":  m.Fingerprint(),
-		"capabilities": commands[2:],
+		"capabilities": append(commands[2:], "arguments"),
 		"provider":     map[string]any{"requested": device, "active": m.Provider(), "proven_by": "append"},
 		"client": map[string]any{
 			"language":          "go",

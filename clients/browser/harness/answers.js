@@ -53,6 +53,6 @@ async function answerOf(asked, about) {
   opened = await Client.open(model, { device });
   const { name, fingerprint, provider: active } = opened;
   const provider = { requested: device, active, proven_by };
-  const capabilities = Object.keys(COMMANDS);
+  const capabilities = [...Object.keys(COMMANDS), "arguments"];
   return { results: { protocol: 1, client, name, fingerprint, provider, capabilities } };
 }

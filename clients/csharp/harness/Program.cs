@@ -77,7 +77,7 @@ object Start(JsonElement asked)
         name = model.Name,
         fingerprint = model.Fingerprint,
         provider = new { requested = device, active = model.Provider, proven_by = device == "cuda" ? "profile" : "append" },
-        capabilities = commands.Keys,
+        capabilities = commands.Keys.Append("arguments"),
     };
 }
 

@@ -83,7 +83,7 @@ fn start(asked: &Value, opened: &mut Option<Client>) -> Result<Value, Failure> {
         },
         "name": client.manifest.name, "fingerprint": client.manifest.fingerprint,
         "provider": {"requested": requested, "active": active, "proven_by": "append"},
-        "capabilities": ["tokenize", "embed_ids", "embed", "self_check"],
+        "capabilities": ["tokenize", "embed_ids", "embed", "self_check", "arguments"],
     }))
 }
 

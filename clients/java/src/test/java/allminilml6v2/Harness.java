@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,7 +105,9 @@ final class Harness {
             "tokenizer_version", Platform.detectPlatform("tokenizers").getVersion());
     var provider = Map.of("requested", device, "active", opened.provider(), "proven_by", "append");
     var started = new HashMap<String, Object>(Map.of("protocol", 1, "name", opened.name()));
-    started.putAll(Map.of("capabilities", COMMANDS.keySet(), "fingerprint", opened.fingerprint()));
+    var capabilities = new ArrayList<>(COMMANDS.keySet());
+    capabilities.add("arguments");
+    started.putAll(Map.of("capabilities", capabilities, "fingerprint", opened.fingerprint()));
     started.putAll(Map.of("client", client, "provider", provider));
     return started;
   }
