@@ -16,11 +16,15 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 @dataclass(frozen=True)
 class InputLiterals:
-    """An input of the contract: its name and its numbers by prompt as literals, and its feed."""
+    """An input of the contract: its name and its numbers by prompt as literals, and its feed.
+
+    ``number`` tells those apart that are fed numbers by prompt: nothing for the first, then 2.
+    """
 
     name: str
     feed: str
     values: str
+    number: str
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Context:
     texts are in memory at a time, ``pad_right`` says on which side rows are padded. ``name`` to
     ``document_prompt`` are literals of the language, and so are ``digest`` (of the contract),
     ``outputs`` (the names that a run is asked for; ``counts`` is the one that counts rows),
-    ``prompts``, ``prompt_values``, ``pair`` and its ``pieces``, and each value of ``setting``, the
+    ``prompts``, ``pair`` and its ``pieces``, and each value of ``setting``, the
     task's settings by name. ``prompt_names`` has the names of all prompts, and is empty where there
     are none. Of pairs ``truncate`` and ``truncation_side`` say what is cut, as the contract does,
     and ``surrounded`` whether a text has a limit of its own, or something around it; ``long_texts``
@@ -83,7 +87,6 @@ class Context:
     prompts: str
     default_prompt: str
     fed_prompt: bool
-    prompt_values: str
     pair: str
     pieces: str
     truncate: str
@@ -143,13 +146,22 @@ def build_context(
     licence = manifest.source.licence or ""
     outputs = [one.name for one in contract.outputs]
     counts = next((one.counts for one in contract.outputs if one.counts is not None), None)
-    values = next((one.values for one in contract.inputs if one.feed == "prompt_value"), {})
+    fed = [one.name for one in contract.inputs if one.feed == "prompt_value"]
 
     pair = None if contract.pair is None else contract.pair.model_dump(mode="json")
 
     def literal(value: JsonValue) -> str:
         return language.literal(value, 0)
 
+    inputs = [
+        InputLiterals(
+            name=text(item.name),
+            feed=item.feed,
+            values=literal({**item.values}),
+            number=str(fed.index(item.name) + 1) if item.name in fed[1:] else "",
+        )
+        for item in contract.inputs
+    ]
     return Context(
         task=contract.task,
         client=client,
@@ -175,8 +187,7 @@ def build_context(
         counts=optional(counts),
         prompts=literal({**contract.prompts}),
         default_prompt=optional(contract.default_prompt),
-        fed_prompt=bool(values),
-        prompt_values=literal({**values}),
+        fed_prompt=bool(fed),
         pair=literal(pair),
         pieces=literal(None if pair is None else pair["pieces"]),
         truncate="" if contract.pair is None else contract.pair.truncate,
@@ -202,10 +213,7 @@ def build_context(
         feeds=tuple(one.feed for one in contract.inputs),
         window=_window(contract),
         name=text(manifest.name),
-        inputs=tuple(
-            InputLiterals(text(item.name), item.feed, language.literal({**item.values}, 1))
-            for item in contract.inputs
-        ),
+        inputs=tuple(inputs),
         output=literals(contract.output),
         further=tuple(map(literals, contract.further_outputs)),
         pad_right=contract.pad_side == "right",

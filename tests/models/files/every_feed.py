@@ -44,7 +44,7 @@ _GRAPH = """
 <ir_version: 8, opset_import: ["" : 18]>
 every_feed (
     int64[batch, sequence] ids, int64[batch, sequence] mask, int64[batch, sequence] types,
-    int64[batch, sequence] positions, int64[1] prompt
+    int64[batch, sequence] positions, int64[1] prompt, int64[1] route
 ) => (OUTPUT[batch, 7] vector) {
     one = Constant <value = int64[1] {1}> ()
     two = Constant <value = int64[1] {2}> ()
@@ -63,7 +63,9 @@ every_feed (
     mean = Div (total, divisor)
     value = Cast <to = 1> (prompt)
     unit = Constant <value = float[1] {1.0}> ()
-    factor = Add (value, unit)
+    sum4 = Add (value, unit)
+    chosen = Cast <to = 1> (route)
+    factor = Mul (sum4, chosen)
     edge = Constant <value = int64 {EDGE}> ()
     outer = Gather <axis = 1> (kept, edge)
     sum3 = Add (mean, outer)
@@ -110,7 +112,14 @@ def expected(
     places = np.arange(len(ids))
     tokens = tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]
     outer = tokens[0] if pad_side == "right" else tokens[-1]
-    return ((tokens.mean(axis=0) + outer) * (1 + prompt_value)).astype(np.float32)
+    return ((tokens.mean(axis=0) + outer) * (1 + prompt_value) * route_value(prompt_value)).astype(
+        np.float32
+    )
+
+
+def route_value(prompt_value: int) -> int:
+    """What a second input is fed for the prompt: another number than the first."""
+    return prompt_value % 2 + 1
 
 
 def write_every_feed_model(
@@ -139,11 +148,12 @@ def write_every_feed_model(
         "types": "token_type_ids",
         "positions": "position_ids",
         "prompt": "prompt_value",
+        "route": "prompt_value",
     }
+    by_input = {"prompt": values, "route": {key: route_value(one) for key, one in values.items()}}
     contract = Contract(
         inputs=tuple(
-            Input(name=key, feed=feed, values=values if feed == "prompt_value" else {})
-            for key, feed in feeds.items()
+            Input(name=key, feed=feed, values=by_input.get(key, {})) for key, feed in feeds.items()
         ),
         output=Output(
             name="vector",

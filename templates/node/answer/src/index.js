@@ -2,7 +2,7 @@
 
 import { SETTINGS } from "./contract.js";
 import { checkedOptions, checkedText, Model } from "./model.js";
-import { checkRoom } from "./words.js";
+import { checkRoom, checkTokens } from "./words.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Word } from "./words.js" */
@@ -27,6 +27,7 @@ export class Answerer extends Model {
     if (words.length === 0) {
       throw new RangeError("the context has no words; give a text that may hold the answer");
     }
+    checkTokens(context, tokens, rows.length);
     const answers = answersOf(words, rows);
     if (noAnswer) answers.push({ start: 0, end: 0, score: none });
     answers.sort((a, b) => b.score - a.score || a.start - b.start || a.end - b.end);

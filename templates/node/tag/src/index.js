@@ -2,7 +2,7 @@
 
 import { SETTINGS } from "./contract.js";
 import { checkedOptions, checkedTexts, Model } from "./model.js";
-import { checkRoom } from "./words.js";
+import { checkRoom, checkTokens } from "./words.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Word } from "./words.js" */
@@ -41,6 +41,7 @@ export class Tagger extends Model {
     return given.map((text, place) => {
       const { words, tokens } = found[place];
       checkRoom(text, tokens, SETTINGS.room);
+      checkTokens(text, tokens, scores[place].length);
       return spansOf(text, words, scores[place], aggregation);
     });
   }

@@ -70,3 +70,10 @@ export function checkRoom(text, tokens, room) {
   const fault = `"${text.slice(0, 40)}…" has ${tokens} tokens, ${room} fit`;
   throw new LongTextError(`${fault}; give it in parts`);
 }
+
+/** Refuse a text of which the graph had other tokens, as special tokens may take white space. @type {(text: string, tokens: number, found: number) => void} */
+export function checkTokens(text, tokens, found) {
+  if (tokens !== found && text.trim() !== "") {
+    throw new RangeError(`"${text.slice(0, 40)}…": take special tokens out of it`);
+  }
+}

@@ -34,6 +34,7 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list
 
     Raises:
         LongTextError: a text has more tokens than there is room for.
+        ValueError: it has others as a whole, as special tokens may take white space.
     """
     places = [[match.span() for match in _CHUNK.finditer(text)] for text in texts]
     chunks = [
@@ -41,7 +42,8 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list
     ]
     encodings = iter(tokenizer.encode_batch(chunks, add_special_tokens=False))
     found: list[list[Word]] = []
-    for text, spans in zip(texts, places, strict=True):
+    whole = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    for text, spans, entire in zip(texts, places, whole, strict=True):
         words: list[Word] = []
         tokens = 0
         for start, end in spans:
@@ -51,6 +53,8 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list
             tokens += sum(len(part.ids) for part in (encoding, *encoding.overflowing))
         if tokens > room:
             raise LongTextError(f'"{text[:40]}…" has {tokens} tokens, {room} fit; give it in parts')
+        if spans and tokens != len(entire.ids):
+            raise ValueError(f'"{text[:40]}…": take special tokens out of it')
         found.append(words)
     return found
 
