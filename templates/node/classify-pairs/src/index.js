@@ -34,6 +34,6 @@ export class PairClassifier extends Model {
 /** Two texts of valid Unicode. @type {(pair: api.Pair, index: number) => api.Pair} */
 function checkedPair(pair, index) {
   const name = `pairs[${index}]`;
-  if (typeof pair === "string") throw new TypeError(`${name} is a string; expected two texts`);
+  if (pair?.length !== 2) throw new TypeError(`${name} is no pair; expected two texts`);
   return [checkedText(pair[0], `${name}[0]`, index), checkedText(pair[1], `${name}[1]`, index)];
 }
