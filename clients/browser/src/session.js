@@ -96,7 +96,7 @@ async function entriesOf(bytes, path) {
     new TextDecoder().decode(bytes.subarray(start, start + length));
   const first = textOf([23, 256]);
   if (bytes.length < 279 || !first.startsWith('{"sha256"')) return {};
-  const { sha256, ...places } = JSON.parse(first);
+  const { sha256, length: _, ...places } = JSON.parse(first);
   // Nothing keeps the bytes, so they are compared as they are opened.
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.subarray(279)));
   if (Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") !== sha256) {

@@ -63,7 +63,7 @@ async function readEntries(path) {
   const read = (/** @type {number[]} */ [start, length]) =>
     text(createReadStream(path, { start, end: start + length - 1 }));
   const first = await read([23, 256]);
-  const { sha256, ...places } = first.startsWith('{"sha256"') ? JSON.parse(first) : {};
+  const { sha256, length: _, ...places } = first.startsWith('{"sha256"') ? JSON.parse(first) : {};
   const entry = async (/** @type {any} */ [key, place]) => [key, await read(place)];
   const entries = await Promise.all(Object.entries(places).map(entry));
   return { sha256, ...Object.fromEntries(entries) };
