@@ -86,7 +86,7 @@ test("another file is refused, or seen by the self-check", async () => {
   await assert.rejects(inPage(check, "/nowhere.onnx"), /cannot be read \(404 Not Found\)/);
 });
 
-test("a signal ends a download", async () => {
+test("a signal ends a download", { timeout: 30_000 }, async () => {
   const ended = new Promise((resolve) => {
     page.routes.set("/stalled.onnx", (response) => {
       response.on("close", resolve).write(whole.subarray(0, -1));
