@@ -74,6 +74,7 @@ export class Thread {
   /** End the thread, and with it all that it holds: graph, tokenizer, and their memory. */
   end() {
     this.#worker.terminate();
+    this.#fail(new errors.ModelError("the model's thread ended; open the file again"));
   }
 
   /** @param {unknown} failure */

@@ -13,6 +13,7 @@ const path = process.env.POLYBAKE_MODEL;
 if (!path) throw new Error("set POLYBAKE_MODEL to the path of the baked .onnx file");
 
 const whole = readFileSync(path);
+const timeout = 60_000;
 const page = await openPage("tests/page.js");
 after(() => page.close());
 page.serve("/whole.onnx", path);
@@ -47,7 +48,7 @@ test("a File, and an ArrayBuffer, which is handed over; progress rises to the si
   assert.deepEqual(found, [0, { loaded: whole.length, total: whole.length }]);
 });
 
-test("the page goes on while a call runs; close awaits it, and what is closed says so", async () => {
+test("the page goes on while a call runs; close awaits it, then says so", { timeout }, async () => {
   const closed = inPage(async ({ Client, call }) => {
     const model = await Client.open(new URL("/whole.onnx", location.href));
     const texts = Array.from({ length: 60 }, (_, at) => `${"a ".repeat((at * 7) % 23)}${at}`);
@@ -86,7 +87,7 @@ test("another file is refused, or seen by the self-check", async () => {
   await assert.rejects(inPage(check, "/nowhere.onnx"), /cannot be read \(404 Not Found\)/);
 });
 
-test("a signal ends a download", async () => {
+test("a signal ends a download", { timeout }, async () => {
   const ended = new Promise((resolve) => {
     page.routes.set("/stalled.onnx", (response) => {
       response.on("close", resolve).write(whole.subarray(0, -1));

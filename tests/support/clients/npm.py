@@ -57,5 +57,6 @@ class Node(Toolchain):
 
 class Browser(Node):
     language = "browser"
+
     def run_readme(self, client: Path, model: Path) -> None:
         """A page is what runs it: `test_browser` has one."""
