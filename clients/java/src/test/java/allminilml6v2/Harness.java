@@ -114,7 +114,7 @@ final class Harness {
   }
 
   static List<String> texts(JsonObject asked, String name) {
-    return asked.getAsJsonArray(name).asList().stream().map(Harness::text).toList();
+    return asked.get(name).getAsJsonArray().asList().stream().map(Harness::text).toList();
   }
 
   /** A text, and nothing that Gson would take for one, such as a number. */
