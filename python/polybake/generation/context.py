@@ -11,6 +11,20 @@ from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifes
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
+#: The class of each task's client.
+CLIENTS = {
+    "embed": "Embedder",
+    "classify": "Classifier",
+    "classify-pairs": "PairClassifier",
+    "rerank": "Reranker",
+    "zero-shot": "ZeroShotClassifier",
+    "tag": "Tagger",
+    "answer": "Answerer",
+    "sparse": "SparseEmbedder",
+    "multi-vector": "MultiVectorEmbedder",
+    "hybrid": "HybridEmbedder",
+}
+
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 
@@ -34,7 +48,8 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
+    ``client`` is the class of the task's clients. ``model``, ``package``, ``module``, ``path`` (of
+    folders or files: the
     package in snake case, or what the language makes of its names), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
@@ -53,6 +68,7 @@ class Context:
     """
 
     task: str
+    client: str
     model: str
     package: str
     module: str
@@ -134,6 +150,7 @@ def build_context(
 
     return Context(
         task=contract.task,
+        client=CLIENTS[contract.task],
         model=manifest.name,
         package=names.package,
         module=names.module,

@@ -95,7 +95,7 @@ final class Harness {
     }
     var device = text(asked.get("device"));
     var options = device.equals("cuda") ? Options.CUDA : Options.CPU;
-    opened = Calls.open(Path.of(text(asked.get("model"))), options);
+    opened = Embedder.open(Path.of(text(asked.get("model"))), options);
     var client =
         Map.of(
             "language", "java",
