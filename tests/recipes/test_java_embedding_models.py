@@ -95,7 +95,7 @@ def test_both_embed_with_the_model_s_prompts(every_feed: Path, tmp_path: Path) -
     run("mvn", "-q", "-B", COPY, f"-DoutputDirectory={tmp_path}/packages", cwd=tmp_path)
     client = write("java", tmp_path / "client", every_feed, name="all-minilm-l6-v2")
     (tmp_path / "Program.java").write_text(PROGRAM, encoding="utf-8")
-    places = [f"{tmp_path}/packages/*", str(tmp_path), f"{client}/src/main/resources"]
+    places = [f"{tmp_path}/packages/*", str(tmp_path)]
     sources = [*client.glob("src/main/java/**/*.java"), *RECIPES.glob("Baked*.java")]
     options = ("-proc:none", "-Xlint:all", "-Werror", "-cp", os.pathsep.join(places))
     run("javac", *options, "-d", tmp_path, *sources, tmp_path / "Program.java", cwd=tmp_path)

@@ -37,8 +37,8 @@ public abstract sealed class ClientException extends RuntimeException {
 
   /** The model has no prompt of that name. */
   public static final class UnknownPrompt extends ClientException {
-    UnknownPrompt(String name, Iterable<String> known) {
-      super("unknown prompt \"" + name + "\"; choose one of: " + String.join(", ", known), null);
+    UnknownPrompt(String name) {
+      super("unknown prompt \"" + name + "\"; this model has none", null);
     }
   }
 

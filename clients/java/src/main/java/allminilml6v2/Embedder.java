@@ -26,11 +26,6 @@ public final class Embedder extends Model {
     return new Embedder(path, options);
   }
 
-  /** Elements of one embedding. */
-  public int dimension() {
-    return Contract.DIMENSION;
-  }
-
   /** Embeds texts with the model's default prompt, if it has one. */
   public List<float[]> embed(List<String> texts) {
     return embed(texts, null);
@@ -61,6 +56,11 @@ public final class Embedder extends Model {
   /** Embeds documents with the model's document prompt. */
   public List<float[]> embedDocuments(List<String> texts) {
     return results(checkedTexts(texts), Contract.DOCUMENT_PROMPT);
+  }
+
+  /** Elements of one embedding. */
+  public int dimension() {
+    return Contract.DIMENSION;
   }
 
   /** Token ids of each text with its prompt, truncated, not padded; null is the default prompt. */

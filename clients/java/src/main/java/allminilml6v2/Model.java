@@ -103,7 +103,7 @@ public abstract class Model implements AutoCloseable {
   /** The name of a prompt of this model; the default one for null. */
   String checkedPrompt(String name) {
     if (name != null && !prompts().containsKey(name)) {
-      throw new ClientException.UnknownPrompt(name, prompts().keySet());
+      throw new ClientException.UnknownPrompt(name);
     }
     return name == null ? Contract.DEFAULT_PROMPT : name;
   }

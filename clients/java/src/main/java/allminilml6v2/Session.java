@@ -25,7 +25,7 @@ final class Session {
   static final Gson GSON =
       new GsonBuilder().setFieldNamingPolicy(LOWER_CASE_WITH_UNDERSCORES).create();
 
-  // HuggingFaceTokenizer above it would set its own truncation, and ask the network for a cloud.
+  // HuggingFaceTokenizer would truncate elsewhere, and ask the network whether this is a cloud.
   private static final TokenizersLibrary TOKENIZERS = TokenizersLibrary.LIB;
 
   final String path;

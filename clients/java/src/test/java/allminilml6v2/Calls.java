@@ -2,16 +2,11 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
-import java.nio.file.Path;
 import java.util.List;
 
-/** The client under test, and a call of it. */
+/** What is asked of the client. */
 final class Calls {
-  static Embedder open(Path path, Options options) {
-    return Embedder.open(path, options);
-  }
-
-  static List<float[]> ask(Model model, List<String> texts) {
-    return ((Embedder) model).embed(texts);
+  static List<float[]> ask(Embedder model, List<String> texts) {
+    return model.embed(texts);
   }
 }

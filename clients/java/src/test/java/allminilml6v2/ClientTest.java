@@ -33,7 +33,7 @@ final class ClientTest {
   private static final List<String> TEXTS =
       IntStream.range(0, 60).mapToObj(i -> "word ".repeat(i * 7 % 23) + i).toList();
   private static Path path;
-  private static Model model;
+  private static Embedder model;
 
   @TempDir private Path folder;
 
@@ -41,7 +41,7 @@ final class ClientTest {
   static void open() {
     var toSet = "set POLYBAKE_MODEL to the path of the baked .onnx file";
     path = Path.of(Objects.requireNonNull(System.getenv("POLYBAKE_MODEL"), toSet));
-    model = Calls.open(path, Options.CPU);
+    model = Embedder.open(path);
   }
 
   private static String ask(List<String> texts) {
@@ -84,7 +84,7 @@ final class ClientTest {
     for (double share : new double[] {0, 0.01, 0.3, 0.99, 0.99999}) {
       var cut = folder.resolve(share + ".onnx");
       Files.write(cut, Arrays.copyOf(whole, (int) (whole.length * share)));
-      says("cannot be opened .*; copy the file again", () -> Calls.open(cut, Options.CPU));
+      says("cannot be opened .*; copy the file again", () -> Embedder.open(cut));
     }
   }
 
@@ -115,7 +115,7 @@ final class ClientTest {
       var digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(rest));
       System.arraycopy(digest.getBytes(US_ASCII), 0, data, 34, 64);
     }
-    return Calls.open(Files.write(folder.resolve("changed.onnx"), data), Options.CPU);
+    return Embedder.open(Files.write(folder.resolve("changed.onnx"), data));
   }
 
   @Test
@@ -128,7 +128,7 @@ final class ClientTest {
 
   @Test
   void whatIsClosedSaysSo() {
-    var closed = Calls.open(path, Options.CPU);
+    var closed = Embedder.open(path);
     var running = CompletableFuture.supplyAsync(() -> Calls.ask(closed, TEXTS));
     closed.close();
     closed.close();

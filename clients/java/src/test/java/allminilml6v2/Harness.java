@@ -10,8 +10,10 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -21,14 +23,12 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Scanner;
 import java.util.function.Function;
 
 /** Puts this client behind polybake's JSON Lines protocol. */
 final class Harness {
   private static final Gson GSON = new GsonBuilder().serializeNulls().create();
   private static Embedder opened;
-
   private static final Map<String, Function<JsonObject, Object>> COMMANDS =
       Map.of(
           "start", Harness::start,
@@ -37,7 +37,6 @@ final class Harness {
           "embed_ids", asked -> together(opened.embedIds(ids(asked, "input_ids"))),
           "self_check", asked -> opened.selfCheck(),
           "stop", asked -> null);
-
   private static final Map<String, String> KINDS =
       Map.of(
           "InvalidText", "invalid_text",
@@ -60,14 +59,15 @@ final class Harness {
       System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir"));
       com.sun.jna.Function.getFunction("c", "dup2").invokeInt(new Object[] {2, 1});
     }
-    var lines = new Scanner(System.in, US_ASCII);
-    for (var command = ""; !command.equals("stop") && lines.hasNextLine(); ) {
-      var asked = GSON.fromJson(lines.nextLine(), JsonObject.class);
+    var lines = new BufferedReader(new InputStreamReader(System.in, US_ASCII)).lines().iterator();
+    for (var command = ""; !command.equals("stop") && lines.hasNext(); ) {
+      var asked = GSON.fromJson(lines.next(), JsonObject.class);
       command = text(asked.get("cmd"));
+      var ascii = new StringBuilder();
       for (char one : GSON.toJson(answer(command, asked)).toCharArray()) {
-        answers.print(one <= '~' ? one : "\\u%04x".formatted((int) one));
+        ascii.append(one <= '~' ? one : "\\u%04x".formatted((int) one));
       }
-      answers.println();
+      answers.println(ascii);
       answers.flush();
     }
   }
@@ -96,7 +96,7 @@ final class Harness {
     }
     var device = text(asked.get("device"));
     var options = device.equals("cuda") ? Options.CUDA : Options.CPU;
-    opened = Calls.open(Path.of(text(asked.get("model"))), options);
+    opened = Embedder.open(Path.of(text(asked.get("model"))), options);
     var client =
         Map.of(
             "language", "java",
