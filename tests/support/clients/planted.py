@@ -57,7 +57,7 @@ class Fault:
 
 
 def read_faults(language: str, folder: str = "planted") -> list[Fault]:
-    """The faults of ``tests/FOLDER/LANGUAGE.toml``, in the place of those of one that it is like."""
+    """The faults of ``tests/FOLDER/LANGUAGE.toml``, or those of a language that it is like."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))
     like = listed.pop("like", "")
