@@ -25,7 +25,7 @@ class Budget:
         library, harness, tests: Match the paths of these files.
         lines, files: The most of the library.
         harness_lines, tests_lines: The most of the others.
-        excess: Lines that a task of pairs or of words may have beyond `ADDED`.
+        excess: Lines that another task may have beyond `ADDED`, mostly for pairs and words.
         base: The language whose lines do not count once more.
     """
 
@@ -60,7 +60,6 @@ ADDED = {
     **dict.fromkeys(("rerank", "classify", "classify-pairs", "sparse"), 60),
     **dict.fromkeys(("multi-vector", "hybrid", "zero-shot"), 90),
     **dict.fromkeys(("answer", "tag"), 150),
-    "embed": 0,
 }
 
 
@@ -86,9 +85,8 @@ def counted(manifest: Manifest, language: str) -> tuple[str, bool]:
         return [_beyond(files[name], known.get(name, "")) for name in names]
 
     library = beyond(budget.library)
-    contract = manifest.contract
-    pairs_or_words = contract.pair is not None or "words" in contract.settings
-    added = ADDED[contract.task] + (budget.excess if pairs_or_words else 0)
+    task = manifest.contract.task
+    added = 0 if task == "embed" else ADDED[task] + budget.excess
     counts = [
         ("library", sum(library), budget.lines + added),
         ("files", sum(map(bool, library)), budget.files),

@@ -3,9 +3,9 @@
 use std::iter;
 use std::ops::Range;
 
-use tokenizers::{Encoding, Tokenizer};
+use tokenizers::Tokenizer;
 
-use crate::contract::SETTINGS;
+use crate::contract::{MAX_LENGTH, SETTINGS};
 use crate::error::Error;
 
 const GAP: [char; 4] = [' ', '\t', '\n', '\r'];
@@ -84,7 +84,9 @@ fn add_words(
             words.push(Word { start, end: start + word.len(), first: before + group.start, last: before + group.end });
         }
     }
-    // The tokenizer cuts what is longer than a row.
-    let cut: usize = encoding.get_overflowing().iter().map(Encoding::len).sum();
-    Ok(places.len() + cut)
+    // The tokenizer cuts what is longer than a row, and does not say how long it was.
+    if places.len() >= MAX_LENGTH {
+        return Err(Error::long_text(text, &format!("has a word of {MAX_LENGTH} tokens or more; give it in parts")));
+    }
+    Ok(places.len())
 }

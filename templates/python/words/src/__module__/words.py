@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
 
-from .contract import SETTINGS
+from .contract import MAX_LENGTH, SETTINGS
 from .errors import LongTextError
 
 #: What a tokenizer treats by itself: a gap and what follows up to the next.
@@ -45,13 +45,13 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list
     whole = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
     for text, spans, entire in zip(texts, places, whole, strict=True):
         words: list[Word] = []
-        tokens = 0
+        tokens, full = 0, False
         for start, end in spans:
             encoding = next(encodings)
             words += _words(text[start:end], encoding, start, tokens)
-            # What the tokenizer has cut off counts as well.
-            tokens += sum(len(part.ids) for part in (encoding, *encoding.overflowing))
-        if tokens > room:
+            tokens += len(encoding.ids)
+            full = full or len(encoding.ids) >= MAX_LENGTH  # the tokenizer may have cut it
+        if tokens > room or full:
             raise LongTextError(f'"{text[:40]}…" has {tokens} tokens, {room} fit; give it in parts')
         if spans and tokens != len(entire.ids):
             raise ValueError(f'"{text[:40]}…": take special tokens out of it')
