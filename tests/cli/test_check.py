@@ -84,7 +84,7 @@ def test_a_stale_client_is_found(project: Path) -> None:
     assert "whole: " in printed
     assert "reproduced: every golden case" in printed
     assert "fresh: python, node, ruby, csharp" in printed
-    (file,) = (project / "clients").glob("ruby/lib/*/embedder.rb")
+    (file,) = (project / "clients").glob("ruby/lib/*/session.rb")
     file.write_text(file.read_text() + "# mine\n")
     ruby = ("--clients", "clients", "--language", "ruby")
     printed = polybake("check", "build/tiny.onnx", *ruby, cwd=project, code=1)

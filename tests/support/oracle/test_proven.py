@@ -111,7 +111,7 @@ def test_models_are_kept(project: Project) -> None:
     (contract,) = Path("kept").iterdir()
     assert contract.name.startswith("every-feed-")
     a, b = sorted(contract.iterdir())
-    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value-float32"
+    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value-prompt_value-float32"
     assert (a.name, b.name) == (f"a-tiny-{feeds}", f"b-tiny-{feeds}")
     assert read_head(a / "model.onnx").manifest.name == "every-feed"
     assert read_fixture(a / "golden").cases == ()
