@@ -29,7 +29,7 @@ import (
 
 func main() {
 	ctx := context.Background()
-	model, err := allminilml6v2.Open(os.Args[1])
+	model, err := allminilml6v2.Open(os.Args[1], nil)
 	if err != nil {
 		log.Fatal(err)
 	}

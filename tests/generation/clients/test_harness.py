@@ -43,16 +43,6 @@ MISSING = [
         )
         for library in ("/no such library", str(MINILM))
     ),
-    *(
-        (
-            "csharp",
-            {"TMPDIR": folder, "DOTNET_EnableDiagnostics": "0"},
-            "wrong_model",
-            "",
-            "; let TMPDIR name a folder with room for it",
-        )
-        for folder in ("no such folder", "/proc")
-    ),
 ]
 
 
