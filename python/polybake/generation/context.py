@@ -76,7 +76,6 @@ class Context:
     dimensions: int
     dtype: str
     packed_bits: bool
-    contract: str
     settings: str
     has_settings: bool
     setting: Mapping[str, str]
@@ -101,7 +100,6 @@ class Context:
     several: bool
     words: bool
     beside: bool
-    format: int
     bulk: bool
     cuda: bool
     element: str
@@ -177,7 +175,6 @@ def build_context(
         dimension=contract.output.dimension,
         dimensions=contract.output.dimensions,
         dtype=contract.output.dtype,
-        contract=language.literal(contract.model_dump(mode="json"), 0),
         settings=language.literal(contract.settings, 0),
         has_settings=bool(contract.settings),
         setting={key: literal(value) for key, value in contract.settings.items()},
@@ -204,7 +201,6 @@ def build_context(
         several=bool(contract.further_outputs),
         words="words" in traits,
         beside=manifest.weights is not None,
-        format=manifest.format,
         bulk="bulk" in parts,
         cuda="cuda" in parts,
         packed_bits=contract.output.packed_bits,
