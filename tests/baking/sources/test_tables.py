@@ -21,8 +21,9 @@ from polybake.baking.sources.sentence_transformers.word_modules import (
 )
 from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
 
 BOAT, B, A = (VOCABULARY.index(token) for token in ("boat", "b", "a"))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT
 from polybake.runtime.tokenization.word_tokenizer import Words, bake_word_tokenizer
 
 HERE = ModelFolder.at(Path())

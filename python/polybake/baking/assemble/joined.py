@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from tokenizers import Tokenizer
 
 from polybake.base.modelfile.fixture import Case
-from polybake.base.modelfile.manifest import SOUGHT, Pair
+from polybake.base.modelfile.manifest import NO_LIMIT, SOUGHT, Pair
 from polybake.errors import CheckFailed
 from polybake.runtime.tokenization.pair_prompt import PairPrompt
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 
 def check_joined(

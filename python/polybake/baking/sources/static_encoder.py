@@ -11,9 +11,9 @@ from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.module_weights import weight_file
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.modelfile.manifest import Feed
+from polybake.base.modelfile.manifest import NO_LIMIT, Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, read_tokenizer
 
 #: The id of padding: any row of the table will do, as padding is masked.

@@ -18,6 +18,9 @@ from polybake.errors import InputError
 #: The format of the model files that this polybake writes and reads.
 FORMAT: Literal[2] = 2
 
+#: The ``max_length`` of a model that cuts no text.
+NO_LIMIT = 2**31 - 1
+
 #: The second output of a quantized graph: the vectors before quantization.
 UNQUANTIZED = "unquantized_embedding"
 

@@ -9,7 +9,7 @@ from typing import Self
 from tokenizers import Encoding, Tokenizer
 
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.modelfile.manifest import Contract, TokenizerDifference
+from polybake.base.modelfile.manifest import NO_LIMIT, Contract, TokenizerDifference
 from polybake.errors import InputError
 from polybake.runtime.tokenization.added_edges import check_added_edges
 from polybake.runtime.tokenization.added_tokens import missing_tokens
@@ -25,9 +25,6 @@ from polybake.runtime.tokenization.tokenizer_json import (
     truncation,
 )
 from polybake.runtime.tokenization.version_difference import version_difference
-
-#: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
-NO_LIMIT = 2**31 - 1
 
 #: The settings of a limit and of a padding token that only the user knows, and what they mean.
 _LIMIT, _PAD = '"model_max_length": N', '"pad_token": "P"'

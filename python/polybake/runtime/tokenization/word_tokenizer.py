@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, truncation
 from polybake.runtime.tokenization.word_pattern import any_of, character_class
 

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any, cast
 
 from polybake.base.modelfile.fixture import Case, Fixture
-from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.manifest import NO_LIMIT, Contract
 from polybake.verification.harness.protocol import Answer, Errored, Skipped
 from polybake.verification.judging.answers import compare_answers
 
@@ -53,10 +53,11 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
     """
     known = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
     asked = [case for case in fixture.cases if case.call is not None]
-    stand_ins = _stand_ins(contract)
+    unlimited = contract.max_length == NO_LIMIT
+    stand_ins = _stand_ins(contract, 0 if unlimited else contract.max_length + 1)
     found = []
     for one in known["cases"]:
-        if contract.task not in one["of"]:
+        if contract.task not in one["of"] or (unlimited and "$long" in json.dumps(one)):
             continue
         if "golden" not in one:
             request = known["calls"][contract.task] | one["with"]
@@ -79,11 +80,11 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
     return tuple(found)
 
 
-def _stand_ins(contract: Contract) -> dict[str, Any]:
+def _stand_ins(contract: Contract, too_many: int) -> dict[str, Any]:
     output = contract.output
     return {
-        "$long text": "a " * (contract.max_length + 1),
-        "$long row": [0] * (contract.max_length + 1),
+        "$long text": "a " * too_many,
+        "$long row": [0] * too_many,
         "$vocab size": contract.vocab_size,
         "$no rows": {"dtype": output.dtype, "shape": [0, output.dimension], "data": ""},
     }

@@ -10,8 +10,9 @@ from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
+from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 _NAME = "sparse_static_embedding"
