@@ -131,7 +131,9 @@ def _vectors(
         embeddings, counts = runner.outputs(rows, [output.name, output.counts], prompt)
         return encode_vectors(embeddings), counts
     if edges is None:
-        return encode_vectors(runner.vectors(rows, prompt)), None
+        # Clients of other tasks read every element.
+        dense = runner.contract.task != "sparse"
+        return encode_vectors(runner.vectors(rows, prompt), dense=dense), None
     embeddings, unquantized = runner.outputs(rows, [output.name, UNQUANTIZED], prompt)
     return encode_vectors(embeddings, edges.slack(unquantized)), None
 

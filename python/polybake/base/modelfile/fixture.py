@@ -119,18 +119,21 @@ class Fixture(Record):
     cases: tuple[Case, ...]
 
 
-def encode_vectors(array: Embeddings, slack: Slack | None = None) -> Vectors:
+def encode_vectors(
+    array: Embeddings, slack: Slack | None = None, *, dense: bool = False
+) -> Vectors:
     """Encode ``[texts, dimension]`` exactly.
 
     Args:
         array: float32, int8 or uint8.
         slack: How far others may lie from it; None for float32.
+        dense: Whether every element is stored, also where most are 0.
     """
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     rows, dimension = little.shape
     filled = np.flatnonzero(little)
     # A place takes as many bytes as a float32.
-    sparse = array.dtype == np.float32 and 2 * len(filled) < little.size
+    sparse = not dense and array.dtype == np.float32 and 2 * len(filled) < little.size
     return Vectors.model_validate(
         {
             "dtype": array.dtype.name,
