@@ -23,12 +23,11 @@ def card(
     head = read_head(model)
     check_digest(head)
     digest = tail_digest(model)  # from its first byte on
-    beside = None if head.weights_path is None else tail_digest(head.weights_path)
     task = TASKS.get(head.manifest.contract.task)
     tag = None if task is None else task.hub_tag
     written = {
-        f"{head.manifest.name}.md": model_card(head, digest, tag, beside),
-        f"{head.manifest.name}.cdx.json": bill_of_materials(head, digest, beside),
+        f"{head.manifest.name}.md": model_card(head, digest, tag),
+        f"{head.manifest.name}.cdx.json": bill_of_materials(head, digest),
     }
     for name, text in written.items():
         with replacing(output / name) as file:

@@ -53,12 +53,12 @@ class Context:
     texts are in memory at a time, ``pad_right`` says on which side rows are padded. ``name`` to
     ``document_prompt`` are literals of the language, and so are ``digest`` (of the contract),
     ``outputs`` (the names that a run is asked for; ``counts`` is the one that counts rows),
-    ``prompts``, ``pair`` and its ``pieces``, and each value of ``setting``, the
-    task's settings by name. ``prompt_names`` has the names of all prompts, and is empty where there
-    are none. Of pairs ``truncate`` and ``truncation_side`` say what is cut, as the contract does,
-    and ``surrounded`` whether a text has a limit of its own, or something around it; ``long_texts``
-    says whether a text may be too long to be taken, ``word_rule`` where words end. ``description``
-    is encoded for the project file.
+    ``prompts``, ``pair`` and its ``pieces``, and each value of ``setting``, the task's settings by
+    name. ``prompt_names`` has the names of all prompts, and is empty where there are none. Of pairs
+    ``truncate`` and ``truncation_side`` say what is cut, as the contract does, and ``surrounded``
+    whether a text has a limit of its own, or something around it; ``long_texts`` says whether a
+    text may be too long to be taken, ``word_rule`` where words end. ``description`` is encoded for
+    the project file.
     """
 
     task: str

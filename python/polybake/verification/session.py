@@ -48,9 +48,6 @@ from polybake.verification.verdict import (
 #: time-out.
 LOST = 2 * len(CASE_STAGES)
 
-#: The capability of clients that take arguments as docs/protocol.md says.
-ARGUMENTS = "arguments"
-
 #: The most seconds that a thread can wait.
 _LONGEST = 86_400.0
 
@@ -168,8 +165,9 @@ class Session:
     def _arguments(self) -> Outcome:
         """Ask every case; the first wrong answer is the outcome."""
         self._open()
-        if not isinstance(self.started, Started) or ARGUMENTS not in self.started.capabilities:
-            message = f"does not list {ARGUMENTS} among its capabilities"
+        started = self.started
+        if not isinstance(started, Started) or Stage.ARGUMENTS not in started.capabilities:
+            message = f"does not list {Stage.ARGUMENTS} among its capabilities"
             raise HarnessError(Status.SKIP_CAPABILITY, message)
         for case in self.arguments:
             request = Arguments.model_validate(case.request)

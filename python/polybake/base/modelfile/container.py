@@ -34,7 +34,8 @@ FIXTURE = "polybake.fixture"
 
 #: Bytes of the value of ``polybake.digest``: what it is of begins at one offset in all files.
 DIGEST_LENGTH = 256
-_BEGIN = len(entry(DIGEST, bytes(DIGEST_LENGTH)))
+_BEGUN = entry(DIGEST, bytes(DIGEST_LENGTH))[:-DIGEST_LENGTH]
+_BEGIN = len(_BEGUN) + DIGEST_LENGTH
 
 #: Protobuf's own limit for one message.
 LARGEST_FILE = 2**31 - 1
@@ -249,8 +250,7 @@ def is_baked(path: Path) -> bool:
 
 
 def _is_baked(begun: bytes) -> bool:
-    empty = entry(DIGEST, bytes(DIGEST_LENGTH))
-    return len(begun) == _BEGIN and begun.startswith(empty[:-DIGEST_LENGTH])
+    return len(begun) == _BEGIN and begun.startswith(_BEGUN)
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from polybake.errors import CheckFailed, InputError
 
@@ -31,7 +31,7 @@ class Weights(BaseModel):
 
     @model_validator(mode="after")
     def _named_by_content(self) -> Weights:
-        if not self.file.endswith(f"-{self.sha256[:16]}.weights"):
+        if not self.file.endswith(weights_name("", self.sha256)):
             raise ValueError(f"file: {self.file!r} is not named by its content")
         return self
 
@@ -51,11 +51,13 @@ def check_weights_name(model: Path) -> None:
         InputError: It has other characters than such a name may have.
     """
     name = weights_name(model.stem)
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}", name):
+    try:
+        Weights(file=name, length=0, sha256=64 * "0")
+    except ValidationError as error:
         raise InputError(
             f"{model}: its weights would lie in {name!r} beside it; choose an --output of ASCII "
             "letters, digits, '.', '_' and '-'"
-        )
+        ) from error
 
 
 def check_length(model: Path, weights: Weights) -> None:
@@ -65,8 +67,8 @@ def check_length(model: Path, weights: Weights) -> None:
         InputError: It is not.
     """
     path = model.with_name(weights.file)
-    with _opened(model, path):
-        length = path.stat().st_size
+    with _opened(model, path) as file:
+        length = file.seek(0, os.SEEK_END)
     if length != weights.length:
         raise InputError(
             f"{model}: {path} has {length} bytes, expected {weights.length}; copy it again"

@@ -1,6 +1,5 @@
 """What the generator knows about a client language; the rest is in its templates."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -99,32 +98,6 @@ def bracketed(
         return line
     lines = ",\n".join(f"{space}{indent}{part}" for part in parts)
     return f"{begin.strip()}\n{lines}{comma}\n{space}{end.strip()}"
-
-
-def json_lines(value: JsonValue, space: str, *, width: int = 100) -> str:
-    """Return JSON in which what is too long for a line has a line for each part.
-
-    Args:
-        value: The value.
-        space: What its line is indented by.
-        width: The most characters of a line.
-    """
-    if not isinstance(value, dict | list) or not value:
-        return json.dumps(value)
-    inner = f"{space}  "
-    if isinstance(value, dict):
-        brackets = "{", "}"
-        parts = [
-            f"{json.dumps(key)}: {json_lines(value[key], inner, width=width)}" for key in value
-        ]
-    else:
-        brackets = "[", "]"
-        parts = [json_lines(part, inner, width=width) for part in value]
-
-    def fits(line: str) -> bool:
-        return len(space) + len(line) <= width
-
-    return bracketed(brackets, parts, space, indent="  ", fits=fits)
 
 
 def joined(model: str) -> str:

@@ -30,18 +30,17 @@ _MODEL, _SOURCE, _TOKENIZER, _GRAPH = "model", "source", "tokenizer", "graph"
 _WEIGHTS = "weights"
 
 
-def bill_of_materials(head: FileHead, digest: str, beside: str | None = None) -> str:
+def bill_of_materials(head: FileHead, digest: str) -> str:
     """Write the bill as CycloneDX JSON; equal files have equal bills.
 
     Args:
         head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
-        beside: The same of its weights; None where it holds them.
     """
     manifest, parts = head.manifest, [_SOURCE, _TOKENIZER, _GRAPH]
     weights = []
-    if beside is not None and head.weights_path is not None:
-        weights.append(_part("file", _WEIGHTS, head.weights_path.name, beside))
+    if manifest.weights is not None:
+        weights.append(_part("file", _WEIGHTS, manifest.weights.file, manifest.weights.sha256))
         parts.append(_WEIGHTS)
     bill = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",

@@ -25,14 +25,13 @@ _PROVEN = {
 _PRODUCTS = {"int4": "float32, of weights in int4"}
 
 
-def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | None = None) -> str:
+def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
     """Write the card as Markdown; equal files have equal cards.
 
     Args:
         head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
         hub_tag: The hub's name of the file's task; None leaves it out.
-        beside: The digest of its weights; None where it holds them.
     """
     # Values from outside stand between backticks.
     environment = template_environment(templates_folder() / "card")
@@ -51,7 +50,6 @@ def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | N
         tolerance=head.fixture.tolerances.get("cpu"),
         head=head,
         digest=digest,
-        beside=beside,
     )
 
 
