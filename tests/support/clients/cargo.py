@@ -48,7 +48,6 @@ class Cargo(Toolchain):
     language = "rust"
     program = ("cargo", "--version")
     of_vectors = ("--lib",)
-    of_files = ()
     ran = r"test result: \w+\. (\d+) passed"
     failed = r"^---- (\S+) stdout ----$"
     skipped = r"\b(\d+) ignored;"

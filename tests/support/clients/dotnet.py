@@ -62,7 +62,6 @@ class DotNet(Toolchain):
     language = "csharp"
     program = ("dotnet", "--version")
     of_vectors = ("ClientTests",)
-    of_files = ()
     ran = r"Passed: +(\d+)"
     failed = r"^  Failed (\S+)"
     skipped = r"Skipped: +(\d+)"

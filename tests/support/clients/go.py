@@ -16,7 +16,6 @@ class Go(Toolchain):
     language = "go"
     program = ("go", "version")
     of_vectors = (".",)
-    of_files = ()
     whole = ("-race",)
     ran = "^--- PASS: "
     failed = r"^--- FAIL: (\S+)"

@@ -49,7 +49,6 @@ class Java(Toolchain):
     language = "java"
     program = ("javac", "--version")
     of_vectors = ("ClientTest",)
-    of_files = ()
     ran = r"(\d+) tests successful"
     failed = "^  JUnit Jupiter:(.+)"
     skipped = r"(\d+) tests (?:skipped|aborted)"

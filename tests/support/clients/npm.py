@@ -15,7 +15,6 @@ class Node(Toolchain):
     language = "node"
     program = ("node", "--version")
     of_vectors = ("client",)
-    of_files = ()
     ran = r"^\S+ pass (\d+)$"
     failed = r"^(?:not ok(?: \d+)? -|✖) (.*)$"
     skipped = r"^\S+ skipped (\d+)$"

@@ -16,7 +16,6 @@ class Python(Toolchain):
     language = "python"
     program = (sys.executable, "--version")
     of_vectors = ("client",)
-    of_files = ()
     ran = r"\b(\d+) passed"
     failed = r"^(?:FAILED|ERROR) (\S+)"
     skipped = r"\b(\d+) skipped"

@@ -19,7 +19,6 @@ class Ruby(Toolchain):
     language = "ruby"
     program = ("ruby", "--version")
     of_vectors = ("client",)
-    of_files = ()
     ran = r"\b(\d+) runs"
     failed = r"^ +\d+\) (?:Failure|Error):\n(\S+)"
     skipped = r"\b(\d+) skips"

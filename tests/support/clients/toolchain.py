@@ -46,8 +46,6 @@ class Toolchain:
     Attributes:
         program: Prints the toolchain's version.
         of_vectors: Own tests of what depends on the model; others are run with one model alone.
-        of_files: Own tests of the model file.
-        of_prompts: Those of models whose prompts are beyond ASCII, where they are others.
         whole: What lets all of them look for more, which takes long.
         ran: Finds in what own tests print how many of them ran, or each that did.
         failed: Finds the name of each that failed.
@@ -60,12 +58,10 @@ class Toolchain:
     language: ClassVar[str]
     program: ClassVar[tuple[str, ...]]
     of_vectors: ClassVar[tuple[str, ...]]
-    of_files: ClassVar[tuple[str, ...]]
     ran: ClassVar[str]
     failed: ClassVar[str]
     skipped: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
-    of_prompts: ClassVar[tuple[str, ...]] = ()
     whole: ClassVar[tuple[str, ...]] = ()
     here: ClassVar[str] = ""
     small: ClassVar[Mapping[str, str]] = {}
