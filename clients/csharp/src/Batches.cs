@@ -30,7 +30,7 @@ internal static class Batches
         var mask = new long[ids.Length];
         foreach (var (number, row) in rows.Index())
         {
-            var start = (number * width);
+            var start = number * width;
             for (var place = 0; place < row.Length; place++)
             {
                 ids[start + place] = row[place];

@@ -80,21 +80,29 @@ def test_its_types_reach_users(toolchain: Python, client: Path, tmp_path: Path) 
     toolchain.check_types(client, str(program))
 
 
-LONG_WORD = """
+WORDS = """
 from tokenizers import Tokenizer, models
-from {module}.words import MAX_LENGTH, LongTextError, words_of
+from {module}.words import MAX_LENGTH, LongTextError, check_tokens, words_of
 tokenizer = Tokenizer(models.BPE({"a": 0}, []))
 tokenizer.enable_truncation(MAX_LENGTH)
 try:
     words_of(tokenizer, ["a" * 999], MAX_LENGTH)
 except LongTextError as error:
     print("refused:", error)
+check_tokens(" \\n", 0, 1)
+check_tokens("a b", 2, 2)
+try:
+    check_tokens("a b", 2, 3)
+except ValueError as error:
+    print("other tokens:", error)
 """
 
 
-def test_a_long_word_is_not_cut(toolchain: Python, clients: dict[str, Pair]) -> None:
-    """Where a row has no special tokens, the tokenizer cuts a word to just what a row holds."""
+def test_words_are_those_of_all_tokens(toolchain: Python, clients: dict[str, Pair]) -> None:
+    """A word that the tokenizer cut to just a row is refused, and a text that gave other tokens."""
     _, tagger = clients["tag"]
     (words,) = tagger.glob("src/*/words.py")
-    program = LONG_WORD.replace("{module}", words.parent.name)
-    assert "refused: " in toolchain.evaluate(tagger, program)
+    program = WORDS.replace("{module}", words.parent.name)
+    printed = toolchain.evaluate(tagger, program)
+    assert "refused: " in printed
+    assert 'other tokens: "a b' in printed

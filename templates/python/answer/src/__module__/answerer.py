@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .contract import SETTINGS
 from .errors import LongTextError
 from .model import Model, checked_text
-from .words import words_of
+from .words import check_tokens, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,11 @@ class Answerer(Model):
         room = SETTINGS["room"] - len(tokenizer.encode(asked, add_special_tokens=False).ids)
         if room < 1:
             raise LongTextError(f'the question "{asked[:40]}…" leaves no room; shorten it')
-        (words,) = words_of(tokenizer, [searched], room)
+        ((words, tokens),) = words_of(tokenizer, [searched], room)
         if not words:
             raise ValueError("the context has no words; give a text that may hold the answer")
         ((none, *rows),) = self._results([(asked, searched)])
+        check_tokens(searched, tokens, len(rows))
         by_token = {token: word for word in words for token in range(word.first, word.last)}
         scores: dict[tuple[int, int], float] = {}
         for token, first in by_token.items():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .contract import SETTINGS
 from .model import Model, checked_texts
 from .session import Vectors
-from .words import Word, words_of
+from .words import Word, check_tokens, words_of
 
 #: How the scores of a word's tokens become the word's: the first token's, their mean, or those of
 #: the token that is surest.
@@ -44,9 +44,12 @@ class Tagger(Model):
         if aggregation not in ("first", "mean", "max"):
             raise ValueError(f'aggregation is "{aggregation}"; expected first, mean or max')
         given = checked_texts(texts)
-        words = words_of(self._opened().tokenizer, given, SETTINGS["room"])
-        scores = self._results(given)
-        return [_spans(*one, aggregation) for one in zip(given, words, scores, strict=True)]
+        known = words_of(self._opened().tokenizer, given, SETTINGS["room"])
+        found: list[list[Span]] = []
+        for text, (words, tokens), scores in zip(given, known, self._results(given), strict=True):
+            check_tokens(text, tokens, len(scores))
+            found.append(_spans(text, words, scores, aggregation))
+        return found
 
     def scores(self, texts: Iterable[str]) -> list[Vectors]:
         """The scores of each text's tokens, truncated, without special ones: ``[tokens, labels]``."""
