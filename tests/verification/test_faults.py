@@ -128,7 +128,6 @@ EXPECTED = {
             ("two", Stage.TOKENIZE),
             ("three", Stage.EMBED),
             ("query", Stage.EMBED_IDS),
-            (SESSION, Stage.STOP),
         ),
     ),
     "HangsOnEveryOther": never_ran(
