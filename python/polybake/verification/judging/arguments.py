@@ -48,8 +48,8 @@ class ArgumentCase:
             return f"{_error(found.kind, found.index)}, expected {_error(self.kind, self.index)}"
         if self.kind is not None:
             return f"an answer, expected {_error(self.kind, self.index)}"
-        golden = ClientCall(self.request, self.answer).answer_in(places)
-        return compare_answers(golden, found.results) or ""
+        golden = ClientCall(self.request, self.answer)
+        return compare_answers(golden.answer_in(places), found.results, top=golden.top) or ""
 
 
 def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, ...]:

@@ -1,4 +1,4 @@
-"""The calls of golden cases as clients have them: of one aggregation, of one context, as a stream."""
+"""The calls of golden cases as clients have them: of one aggregation or context, or as a stream."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +20,11 @@ class ClientCall:
     arguments: dict[str, Any]
     answer: Any
 
+    @property
+    def top(self) -> int | None:
+        """How many entries of each ranked list were asked for; None stands for all."""
+        return cast(int | None, self.arguments.get("top"))
+
     def answer_in(self, places: Places) -> Any:
         """The golden answer with places of characters as the client's strings count them."""
         if "context" in self.arguments:
@@ -29,11 +34,11 @@ class ClientCall:
             return [[_placed(span, text, places) for span in spans] for text, spans in pairs]
         return self.answer
 
-    def completed(self, found: Any) -> Any:
-        """What a client answered; of all weights of a token the heaviest, as many as are golden."""
+    def cut(self, found: Any) -> Any:
+        """What a client answered; of weights, which it gives in any order, the ``top`` heaviest."""
         if not isinstance(found, list):
             return found
-        return [_heaviest(one, self.arguments["top"]) if _weighted(one) else one for one in found]
+        return [_heaviest(one, self.top) if _weighted(one) else one for one in found]
 
 
 def client_calls(case: Case) -> tuple[ClientCall, ...]:
@@ -75,7 +80,7 @@ def stream_of(
     groups: dict[str, _Group] = {}
     for case in cases:
         for call in client_calls(case)[:1]:
-            if "max_sim" in call.answer[0]:
+            if call.answer and "max_sim" in call.answer[0]:
                 continue
             rest = call.arguments | {"texts": []}
             group = groups.setdefault(json.dumps(rest, sort_keys=True), _Group(rest))
@@ -109,9 +114,12 @@ def _count(text: str, places: Places) -> int:
 
 
 def _weighted(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("weights"), list)
+    weights = entry.get("weights") if isinstance(entry, dict) else None
+    return isinstance(weights, list) and all(
+        isinstance(one, dict) and {*map(type, one.values())} <= {int, float} for one in weights
+    )
 
 
-def _heaviest(entry: dict[str, Any], top: int) -> dict[str, Any]:
-    ordered = sorted(entry["weights"], key=lambda token: (-token["score"], token["index"]))
+def _heaviest(entry: dict[str, Any], top: int | None) -> dict[str, Any]:
+    ordered = sorted(entry["weights"], key=lambda one: (-one.get("score", 0), one.get("index", 0)))
     return entry | {"weights": ordered[:top]}

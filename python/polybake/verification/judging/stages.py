@@ -97,12 +97,10 @@ def judge_case(
     return _judge_result(stage, golden, results[0], tolerance)
 
 
-def _judge_calls(
-    calls: Sequence[ClientCall], results: Sequence[object], places: Places
-) -> Outcome:
+def _judge_calls(calls: Sequence[ClientCall], results: Sequence[object], places: Places) -> Outcome:
     """Judge a task's own answers; the first that differs is the outcome."""
     for call, found in zip(calls, results, strict=True):
-        message = compare_answers(call.answer_in(places), call.completed(found))
+        message = compare_answers(call.answer_in(places), call.cut(found), top=call.top)
         if message:
             return Outcome(Status.FAIL, message)
     return Outcome(Status.PASS)
