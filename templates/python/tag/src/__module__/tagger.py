@@ -31,7 +31,7 @@ class Span:
 class Tagger(Model):
     """A model file that finds names, or whatever its labels are, in texts."""
 
-    #: What a token may be, in the order of ``scores``.
+    #: What a token may be, in the order of the graph.
     labels: tuple[str, ...] = tuple(SETTINGS["labels"])
 
     def tag(self, texts: Iterable[str], *, aggregation: Aggregation = "first") -> list[list[Span]]:
@@ -46,14 +46,10 @@ class Tagger(Model):
         given = checked_texts(texts)
         known = words_of(self._opened().tokenizer, given, SETTINGS["room"])
         found: list[list[Span]] = []
-        for text, (words, tokens), scores in zip(given, known, self._results(given), strict=True):
+        for text, (words, tokens), scores in zip(given, known, self._each(given), strict=True):
             check_tokens(text, tokens, len(scores))
             found.append(_spans(text, words, scores, aggregation))
         return found
-
-    def scores(self, texts: Iterable[str]) -> list[Vectors]:
-        """The scores of each text's tokens, truncated, without special ones: ``[tokens, labels]``."""
-        return self._results(texts)
 
 
 def _spans(
