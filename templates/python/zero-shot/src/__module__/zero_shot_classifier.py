@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .labels import Label, best_labels
 from .model import Model, checked_text, checked_texts
+from .session import stacked
 
 
 class ZeroShotClassifier(Model):
@@ -41,7 +42,8 @@ class ZeroShotClassifier(Model):
         if "{}" not in checked_text(template, "template"):
             raise ValueError(f'template is "{template}"; put {{}} where the label goes')
         hypotheses = [template.replace("{}", label) for label in known]
-        rows = self._results([(text, hypothesis) for text in given for hypothesis in hypotheses])
+        pairs = [(text, hypothesis) for text in given for hypothesis in hypotheses]
+        rows = stacked(self._each(pairs))
         scores = _scores(rows.reshape(len(given), len(known), 2), multi_label or len(known) == 1)
         return best_labels(scores, known, top)
 
