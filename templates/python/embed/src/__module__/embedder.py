@@ -1,11 +1,11 @@
 """Turn texts into embeddings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE
 from .model import Model, checked_prompt, checked_text, checked_texts
-from .session import Rows, Vectors, stacked
+from .session import Vectors, stacked
 
 
 class Embedder(Model):
@@ -41,7 +41,7 @@ class Embedder(Model):
         """Token ids of each text with its prompt, truncated, not padded."""
         return self._opened().tokenize(checked_texts(texts), checked_prompt(prompt))
 
-    def embed_ids(self, rows: Rows) -> Vectors:
+    def embed_ids(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``."""
         for row in rows:
             if len(row) > self.max_length:
