@@ -1,6 +1,6 @@
 /** Does in the page what a test asks. */
 
-import { Client, call } from "../harness/calls.js";
+import { Client, call } from "../harness/answers.js";
 import { Tokenizer } from "../src/tokenizer.js";
 
 /** @param {string} message a function of these, and its further arguments */
