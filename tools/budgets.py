@@ -1,8 +1,8 @@
 """Fail where a client, or all templates together, exceed their budget.
 
-``python tools/budgets.py MANIFEST`` counts lines as they are generated, comments and types included,
-without parts: those of the library, of the harness, and of the client's own tests. Of the browser's
-client those count that Node's does not have.
+``python tools/budgets.py MANIFEST`` counts the lines of the clients of a manifest as they are
+generated, comments and types included, without parts: those of the library, of the harness, and of
+the client's own tests. Of the browser's client those count that Node's does not have.
 """
 
 from __future__ import annotations
