@@ -38,7 +38,7 @@ export class Embedder extends Model {
   /** @type {api.Embedder["tokenize"]} */
   async tokenize(texts, options) {
     const [given, prompt] = [checkedTexts(texts), checkedPrompt(options)];
-    const rows = await this._during((thread) => thread.ask("tokenize", given, prompt));
+    const rows = await this._ask("tokenize", given, prompt);
     return rows.map((/** @type {Uint32Array} */ row) => [...row]);
   }
 

@@ -52,14 +52,19 @@ export class Model {
   /** What the graph gives for texts, in their order. @param {string[]} texts @param {string | null} prompt */
   _results(texts, prompt) {
     return this._during(async (thread) => {
-      /** @type {Float32Array[]} */
       const found = [];
       for (let start = 0; start < texts.length; start += WINDOW) {
         const rows = await thread.ask("tokenize", texts.slice(start, start + WINDOW), prompt);
-        found.push(...(await runAll(thread, rows)));
+        const results = await runAll(thread, rows);
+        found.push(...results);
       }
       return found;
     });
+  }
+
+  /** What a method of the thread's session gives. @param {string} method @param {unknown[]} args */
+  _ask(method, ...args) {
+    return this._during((thread) => thread.ask(method, ...args));
   }
 
   /** Make a call, whose end `close` awaits. @template T @param {(thread: Thread) => Promise<T>} work */
