@@ -70,9 +70,6 @@ export class InvalidTextError extends ClientError {
   readonly index: number;
 }
 
-/** A row of token ids. */
-export type TokenIds = readonly number[] | Uint32Array;
-
 /** A model file that gives embeddings. Calls may overlap; they run in a thread of the embedder's own. */
 export class Embedder extends Model {
   /** Elements of one vector. */
@@ -91,5 +88,5 @@ export class Embedder extends Model {
   /** Token ids of each text with its prompt, truncated, not padded. */
   tokenize(texts: Texts, options?: PromptOptions): Promise<number[][]>;
   /** A vector for each row of token ids; all rows run as one batch, padded to the longest. */
-  embedIds(rows: readonly TokenIds[]): Promise<Float32Array[]>;
+  embedIds(rows: readonly ArrayLike<number>[]): Promise<Float32Array[]>;
 }

@@ -55,16 +55,10 @@ export class Model {
       const found = [];
       for (let start = 0; start < texts.length; start += WINDOW) {
         const rows = await thread.ask("tokenize", texts.slice(start, start + WINDOW), prompt);
-        const results = await runAll(thread, rows);
-        found.push(...results);
+        found.push(...(await runAll(thread, rows)));
       }
       return found;
     });
-  }
-
-  /** What a method of the thread's session gives. @param {string} method @param {unknown[]} args */
-  _ask(method, ...args) {
-    return this._during((thread) => thread.ask(method, ...args));
   }
 
   /** Make a call, whose end `close` awaits. @template T @param {(thread: Thread) => Promise<T>} work */

@@ -24,14 +24,8 @@ after(() => model.close().finally(() => rmSync(folder, { recursive: true })));
 
 const texts = Array.from({ length: 60 }, (_, at) => `${"a ".repeat((at * 7) % 23)}${at}`);
 /** What a call of any task asks. */
-const asked = {
-  texts,
-  documents: texts,
-  query: "a",
-  labels: ["a", "b"],
-  question: "a",
-  context: "a ".repeat(50),
-};
+const [query, question, labels, context] = ["a", "b", ["a", "b"], "a ".repeat(50)];
+const asked = { texts, query, documents: texts, labels, question, context };
 
 test("the golden cases are reproduced", async () => {
   assert.ok((await model.selfCheck()) < 1e-5);
