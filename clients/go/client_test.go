@@ -67,9 +67,9 @@ func TestGoldenCases(t *testing.T) {
 }
 
 func TestGoroutinesShareIt(t *testing.T) {
-	model, texts := opened(t, modelPath(t)), make([]string, 60)
+	model, texts := opened(t, modelPath(t)), make([]string, 200)
 	for i := range texts {
-		texts[i] = strings.Repeat("word ", i*7%23) + fmt.Sprint(i)
+		texts[i] = strings.Repeat("word ", i%5) + fmt.Sprint(i)
 	}
 	expected := must(call(t.Context(), model, texts))
 	var calls sync.WaitGroup

@@ -8,7 +8,6 @@ package allminilml6v2
 import "C"
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -39,25 +38,22 @@ var commands = []string{"start", "stop", "self_check", "tokenize", "embed_ids", 
 
 // Harness answers polybake verify: a line of JSON in, a line out.
 func Harness() {
-	answers := bufio.NewWriter(os.Stdout)
+	answers := os.Stdout
 	if runtime.GOOS != "windows" { // what a native library prints goes to standard error
-		answers.Reset(os.NewFile(uintptr(C.dup(1)), "answers"))
+		answers = os.NewFile(uintptr(C.dup(1)), "answers")
 		C.dup2(2, 1)
 	}
 	var model *Embedder
-	var asked struct {
-		Seq int
-		Cmd string
-	}
-	for lines := bufio.NewReader(os.Stdin); asked.Cmd != "stop"; {
-		line, _ := lines.ReadBytes('\n')
-		if json.Unmarshal(line, &asked) != nil {
+	for requests, cmd := json.NewDecoder(os.Stdin), ""; cmd != "stop"; {
+		var asked map[string]json.RawMessage
+		if requests.Decode(&asked) != nil {
 			return
 		}
-		answer := map[string]any{"seq": asked.Seq}
-		if !slices.Contains(commands, asked.Cmd) {
-			answer["skipped"], answer["reason"] = true, "unknown command "+asked.Cmd
-		} else if results, err := answered(&model, asked.Cmd, line); err != nil {
+		cmd = read(asked["cmd"], "")
+		answer := map[string]any{"seq": asked["seq"]}
+		if !slices.Contains(commands, cmd) {
+			answer["skipped"], answer["reason"] = true, "unknown command "+cmd
+		} else if results, err := answered(&model, cmd, asked); err != nil {
 			_, name, _ := strings.Cut(fmt.Sprintf("%T", err), ".")
 			answer["errored"], answer["kind"], answer["message"] = true, cmp.Or(kinds[name], "internal"), err.Error()
 			if invalid, ok := err.(*InvalidTextError); ok {
@@ -67,39 +63,37 @@ func Harness() {
 			answer["results"] = results
 		}
 		data, _ := json.Marshal(answer)
+		line := make([]byte, 0, len(data))
 		for _, unit := range utf16.Encode([]rune(string(data) + "\n")) {
 			if unit < 0x80 {
-				_ = answers.WriteByte(byte(unit))
+				line = append(line, byte(unit))
 			} else {
-				fmt.Fprintf(answers, `\u%04x`, unit)
+				line = fmt.Appendf(line, `\u%04x`, unit)
 			}
 		}
-		_ = answers.Flush()
+		_, _ = answers.Write(line)
 	}
 }
 
-func answered(model **Embedder, cmd string, line []byte) (any, error) {
+func answered(model **Embedder, cmd string, asked map[string]json.RawMessage) (answer any, err error) {
+	defer func() {
+		if wrong, ok := recover().(error); ok { // of an argument that Go's types cannot hold
+			err = wrong
+		}
+	}()
 	ctx, m := context.Background(), *model
-	var given struct {
-		Model, Prompt string
-		Device        Device
-		Texts         []text
-		InputIDs      [][]int64 `json:"input_ids"`
-	}
-	if err := json.Unmarshal(line, &given); err != nil {
-		return nil, err
-	}
+	options := &EmbedOptions{read(asked["prompt"], "")}
 	switch cmd {
 	case "start":
-		return started(model, given.Model, given.Device)
+		return started(model, read(asked["model"], ""), read(asked["device"], CPU))
 	case "self_check":
 		return m.SelfCheck(ctx)
 	case "tokenize":
-		return m.Tokenize(ctx, plain(given.Texts), &EmbedOptions{given.Prompt})
+		return m.Tokenize(ctx, texts(asked["texts"]), options)
 	case "embed":
-		return encoded(m.Embed(ctx, plain(given.Texts), &EmbedOptions{given.Prompt}))
+		return encoded(m.Embed(ctx, texts(asked["texts"]), options))
 	case "embed_ids":
-		return encoded(m.EmbedIDs(ctx, given.InputIDs))
+		return encoded(m.EmbedIDs(ctx, read(asked["input_ids"], [][]int64{})))
 	}
 	return nil, nil
 }
@@ -121,6 +115,7 @@ func started(model **Embedder, path string, device Device) (any, error) {
 		"protocol":     1,
 		"name":         m.Name(),
 		"fingerprint":  m.Fingerprint(),
+		"places":       "utf-8",
 		"capabilities": append(commands[2:], "arguments"),
 		"provider":     map[string]any{"requested": device, "active": m.Provider(), "proven_by": "append"},
 		"client": map[string]any{
@@ -132,30 +127,31 @@ func started(model **Embedder, path string, device Device) (any, error) {
 	}, nil
 }
 
-// A text keeps half of a surrogate pair as what is no text in Go either, where JSON has U+FFFD.
-type text string
+// read gives an argument, or another value where it is not given.
+func read[T any](given json.RawMessage, value T) T {
+	if given != nil {
+		if err := json.Unmarshal(given, &value); err != nil {
+			panic(err)
+		}
+	}
+	return value
+}
 
-func (t *text) UnmarshalJSON(data []byte) error {
-	err := json.Unmarshal(data, (*string)(t))
+// texts keep half of a surrogate pair as what is no text in Go either, where JSON has U+FFFD.
+func texts(data json.RawMessage) []string {
+	found := read(data, []string{})
 	if !bytes.Contains(data, []byte(`\ufffd`)) {
-		*t = text(strings.ReplaceAll(string(*t), "\ufffd", "\xff"))
+		for i := range found {
+			found[i] = strings.ReplaceAll(found[i], "\ufffd", "\xff")
+		}
 	}
-	return err
+	return found
 }
 
-func plain(given []text) (texts []string) {
-	for _, one := range given {
-		texts = append(texts, string(one))
-	}
-	return texts
-}
-
-// encoded gives vectors as the protocol has them: base64 of little-endian numbers.
-func encoded(vectors [][]float32, err error) (any, error) {
-	data, columns := []byte{}, Dimension
-	for _, vector := range vectors {
-		data, _ = binary.Append(data, binary.LittleEndian, vector)
-		columns = len(vector)
-	}
-	return map[string]any{"dtype": "float32", "shape": []int{len(vectors), columns}, "data": data}, err
+// encoded gives numbers as the protocol has them: base64 of little-endian ones.
+func encoded(found [][]float32, err error) (any, error) {
+	numbers := slices.Concat(found...)
+	data, _ := binary.Append([]byte{}, binary.LittleEndian, numbers)
+	shape := []int{len(numbers) / Dimension, Dimension}
+	return map[string]any{"dtype": "float32", "shape": shape, "data": data}, err
 }

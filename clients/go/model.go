@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -18,9 +19,6 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 )
-
-// window is how many texts are in memory at a time as token ids.
-const window = 8192
 
 // Options say how a model file is opened.
 type Options struct {
@@ -83,10 +81,8 @@ func (m *Embedder) load(path string, threads int) (err error) {
 			const remedy = "to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
 			return &ModelError{fmt.Errorf("%s: has contract %s, expected %s; %s", m.path, cmp.Or(found, "none"), contract, remedy)}
 		}
-		err = json.Unmarshal([]byte(m.entry("manifest")), &m.manifest)
-	}
-	if err == nil {
 		m.tokenizer, err = openTokenizer(m.entry("tokenizer"))
+		err = cmp.Or(err, json.Unmarshal([]byte(m.entry("manifest")), &m.manifest))
 	}
 	if err != nil {
 		return &ModelError{fmt.Errorf("%s: cannot be opened (%v); copy the file again", m.path, err)}
@@ -130,11 +126,11 @@ func during[T any](m *Embedder, invalid error, call func() (T, error)) (result T
 	return call()
 }
 
-// results gives what the graph gives for texts, in their order.
-func (m *Embedder) results(ctx context.Context, texts []string, prompt string) ([]result, error) {
-	return during(m, checkTexts("texts", texts), func() ([]result, error) {
-		all := make([]result, 0, len(texts))
-		for texts := range slices.Chunk(texts, window) {
+// results gives what is made of the numbers that the graph gives for each text.
+func results[T any](ctx context.Context, m *Embedder, texts []string, prompt string, made func([]float32) T) ([]T, error) {
+	return during(m, checkTexts("texts", texts), func() ([]T, error) {
+		all := make([]T, 0, len(texts))
+		for texts := range slices.Chunk(texts, 8192) { // of more texts no token ids are in memory at a time
 			rows, err := m.tokenize(ctx, texts, prompt)
 			if err != nil {
 				return nil, err
@@ -143,11 +139,16 @@ func (m *Embedder) results(ctx context.Context, texts []string, prompt string) (
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, found...)
+			for _, one := range found {
+				all = append(all, made(one))
+			}
 		}
 		return all, nil
 	})
 }
+
+// asIs is for calls that give the numbers themselves.
+func asIs[T any](numbers T) T { return numbers }
 
 // tokenize gives the token ids of each text with its prompt, truncated, not padded.
 func (m *Embedder) tokenize(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
@@ -168,14 +169,12 @@ type EmbedOptions struct {
 }
 
 func (options *EmbedOptions) prompt() (string, error) {
-	if options == nil || options.Prompt == "" {
-		return defaultPrompt, nil
-	}
-	if _, known := prompts[options.Prompt]; !known {
+	name := cmp.Or(cmp.Or(options, &EmbedOptions{}).Prompt, defaultPrompt)
+	if _, known := prompts[name]; !known && name != "" {
 		const remedy = "this model has none"
-		return "", &UnknownPromptError{fmt.Errorf("unknown prompt %q; %s", options.Prompt, remedy)}
+		return "", &UnknownPromptError{fmt.Errorf("unknown prompt %q; %s", name, remedy)}
 	}
-	return options.Prompt, nil
+	return name, nil
 }
 
 // Prompts are the prompt texts by name.
@@ -188,7 +187,7 @@ func (m *Embedder) Embed(ctx context.Context, texts []string, options *EmbedOpti
 	if err != nil {
 		return nil, err
 	}
-	return m.results(ctx, texts, prompt)
+	return results(ctx, m, texts, prompt, asIs)
 }
 
 // EmbedQuery embeds one search query, with the model's prompt for queries.
@@ -202,12 +201,12 @@ func (m *Embedder) EmbedQuery(ctx context.Context, text string) (query []float32
 
 // EmbedQueries embeds search queries, with the model's prompt for queries.
 func (m *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.results(ctx, texts, queryPrompt)
+	return results(ctx, m, texts, queryPrompt, asIs)
 }
 
 // EmbedDocuments embeds documents, with the model's prompt for documents.
 func (m *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.results(ctx, texts, documentPrompt)
+	return results(ctx, m, texts, documentPrompt, asIs)
 }
 
 // checkTexts wants texts of valid UTF-8.
@@ -219,3 +218,24 @@ func checkTexts(name string, texts []string) error {
 	}
 	return nil
 }
+
+// ErrClosed is what every method gives once the model is closed.
+var ErrClosed = errors.New("the model is closed; open another")
+
+type (
+	// ModelError says that the file cannot be read, is not whole, or is not this client's.
+	ModelError struct{ error }
+	// DeviceError says that the device or ONNX Runtime's library is not there.
+	DeviceError struct{ error }
+	// SelfCheckError says that a golden case of the model file was not reproduced.
+	SelfCheckError struct{ error }
+	// ArgumentError says that an argument is none that the model can take.
+	ArgumentError struct{ error }
+	// UnknownPromptError says that the model has no prompt of that name.
+	UnknownPromptError struct{ error }
+	// InvalidTextError says that a text is not valid UTF-8; Index is its place in the list.
+	InvalidTextError struct {
+		error
+		Index int
+	}
+)

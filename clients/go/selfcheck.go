@@ -57,7 +57,7 @@ func (m *Embedder) check(ctx context.Context) (largest float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		difference, within := golden.Embeddings.compare(found, fixture.Tolerances[m.device]["max_abs"])
+		difference, within := golden.Embeddings.compare(slices.Concat(found...), fixture.Tolerances[m.device]["max_abs"])
 		if !within {
 			return 0, &SelfCheckError{fmt.Errorf(message, golden.ID, difference)}
 		}
@@ -73,15 +73,14 @@ type golden struct {
 }
 
 // compare gives the largest difference of an element, and whether every row is within the tolerance.
-func (g golden) compare(found [][]float32, maxAbs float64) (largest float64, within bool) {
-	rows, columns := g.Shape[0], g.Shape[1]
-	expected := make([]float32, rows*columns)
+func (g golden) compare(found []float32, maxAbs float64) (largest float64, within bool) {
+	expected, columns := make([]float32, g.Shape[0]*g.Shape[1]), g.Shape[1]
 	_, _ = binary.Decode(g.Data, binary.LittleEndian, expected)
-	within = len(found) == rows
-	for i, row := range found[:min(rows, len(found))] {
+	within = len(found) == len(expected)
+	for start := 0; start < min(len(found), len(expected)); start += columns {
 		var difference, square float64
-		for place, element := range expected[i*columns:][:columns] {
-			difference = max(difference, math.Abs(float64(element)-float64(row[place]))) // NaN is the largest of all
+		for place, element := range expected[start:][:columns] {
+			difference = max(difference, math.Abs(float64(element)-float64(found[start+place]))) // NaN is the largest of all
 			square += float64(element) * float64(element)
 		}
 		within = within && difference <= maxAbs*max(1, math.Sqrt(square)) // rounding grows with size

@@ -85,18 +85,14 @@ func (m *Embedder) entry(name string) string {
 	return value
 }
 
-// A feed is what one input of the graph is given.
-type feed struct{ shape, values []int64 }
-
 // run runs rows of token ids as one batch, padded to the longest, and to one place at least.
-func (m *Embedder) run(rows [][]int64) ([]result, error) {
+func (m *Embedder) run(rows [][]int64) ([][]float32, error) {
 	if len(rows) == 0 {
-		return []result{}, nil
+		return nil, nil
 	}
-	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
-	width := max(1, len(longest))
-	shape := ort.NewShape(int64(len(rows)), int64(width))
-	ids, mask := slices.Repeat([]int64{padID}, len(rows)*width), make([]int64, len(rows)*width)
+	width := max(1, len(slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })))
+	shape, size := ort.NewShape(int64(len(rows)), int64(width)), len(rows)*width
+	ids, mask := slices.Repeat([]int64{padID}, size), make([]int64, size)
 	for i, row := range rows {
 		start := i * width
 		for place, id := range row {
@@ -105,7 +101,7 @@ func (m *Embedder) run(rows [][]int64) ([]result, error) {
 		}
 	}
 	var inputs []ort.Value
-	for _, given := range []feed{
+	for _, given := range []struct{ shape, values []int64 }{
 		{shape, ids},
 		{shape, mask},
 	} {
@@ -123,15 +119,12 @@ func (m *Embedder) run(rows [][]int64) ([]result, error) {
 	for _, output := range outputs {
 		defer output.Destroy()
 	}
-	results := make([]result, 0, len(rows))
+	results := make([][]float32, 0, len(rows))
 	for vector := range slices.Chunk(outputs[0].(*ort.Tensor[float32]).GetData(), Dimension) {
 		results = append(results, slices.Clone(vector)) // whoever keeps it keeps no other
 	}
 	return results, nil
 }
-
-// A result is the vector of a text.
-type result = []float32
 
 // budgets are the most tokens of one batch, padding included.
 var budgets = map[Device]int{CPU: 512, CUDA: 16_384}
@@ -155,10 +148,10 @@ func cut(rows [][]int64, budget int) (batches [][]int) {
 
 // runAll runs rows in batches, some side by side, and gives the results in the order of the rows. It
 // ends with the first run that fails, or between two as the context ends; none goes on then.
-func (m *Embedder) runAll(ctx context.Context, rows [][]int64) ([]result, error) {
+func (m *Embedder) runAll(ctx context.Context, rows [][]int64) ([][]float32, error) {
 	calls, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	results, free := make([]result, len(rows)), make(chan struct{}, m.concurrency)
+	results, free := make([][]float32, len(rows)), make(chan struct{}, m.concurrency)
 	var running sync.WaitGroup
 	for _, places := range cut(rows, budgets[m.device]) {
 		if free <- struct{}{}; calls.Err() != nil {

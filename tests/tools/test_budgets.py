@@ -29,6 +29,16 @@ def test_each_part_has_a_limit(
         assert " of 5" in told
 
 
+def test_all_templates_together_have_a_limit(tmp_path: Path) -> None:
+    """Lines and files count, but not what is no text."""
+    (tmp_path / "wasm").mkdir()
+    (tmp_path / "wasm/one.wasm").write_bytes(b"\xff\n")
+    (tmp_path / "one.jinja").write_text("a\n" * 16_000)
+    assert budgets.counted_templates(tmp_path) == ("lines 16000 of 16000, files 1 of 420", True)
+    (tmp_path / "two.jinja").write_text("a\n")
+    assert budgets.counted_templates(tmp_path) == ("lines 16001 of 16000, files 2 of 420", False)
+
+
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_a_task_adds_few_lines(task: str, tmp_path: Path) -> None:
     """The library of each is a wrapper around that of every client."""

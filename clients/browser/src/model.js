@@ -52,7 +52,6 @@ export class Model {
   /** What the graph gives for texts, in their order. @param {string[]} texts @param {string | null} prompt */
   _results(texts, prompt) {
     return this._during(async (thread) => {
-      /** @type {Float32Array[]} */
       const found = [];
       for (let start = 0; start < texts.length; start += WINDOW) {
         const rows = await thread.ask("tokenize", texts.slice(start, start + WINDOW), prompt);

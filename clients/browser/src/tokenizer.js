@@ -10,7 +10,7 @@ export class Tokenizer {
   /** Its exports, which tools/tokenizer-wasm lists; none where the last one failed. @type {any} */
   #instance;
 
-  /** @param {WebAssembly.Module} module @param {Uint8Array} [json] a whole tokenizer.json */
+  /** @param {WebAssembly.Module} module @param {string} [json] a whole tokenizer.json */
   constructor(module, json) {
     this.#module = module;
     this.#json = json;
@@ -53,7 +53,7 @@ export class Tokenizer {
 
   #started() {
     const instance = /** @type {any} */ (new WebAssembly.Instance(this.#module).exports);
-    if (this.#json) called(instance, "load", this.#json, []);
+    if (this.#json) called(instance, "load", new TextEncoder().encode(this.#json), []);
     return instance;
   }
 }

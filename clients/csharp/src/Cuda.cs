@@ -21,7 +21,10 @@ public static class Cuda
         {
             using var session = new Session(path, device, threads: null, concurrency: null, Path.Join(folder.FullName, "run"));
             session.Run([[Contract.PadId]]);
-            return [.. JsonElement.Parse(File.ReadAllBytes(session.Graph.EndProfiling())).EnumerateArray().SelectMany(NodesOf)];
+            return [.. JsonElement.Parse(File.ReadAllBytes(session.Graph.EndProfiling())).EnumerateArray()
+                .Select(profiled => profiled.TryGetProperty("args", out var args) ? args : default)
+                .Where(args => args.ValueKind == JsonValueKind.Object && args.TryGetProperty("provider", out _))
+                .Select(args => (args.GetProperty("op_name").GetString()!, args.GetProperty("provider").GetString()!))];
         }
         finally
         {
@@ -40,16 +43,6 @@ public static class Cuda
             var found = stray.Length > 0 ? $"{stray[0].Operator} ran on {stray[0].Provider}" : "no node ran on CUDAExecutionProvider";
             const string Remedy = "check the GPU driver, CUDA and cuDNN, and that the file is not in int8";
             throw new DeviceException($"device \"cuda\" does not run the graph: {found}; {Remedy}");
-        }
-    }
-
-    private static IEnumerable<(string Operator, string Provider)> NodesOf(JsonElement profiled)
-    {
-        if (profiled.TryGetProperty("args", out var args)
-            && args.TryGetProperty("op_name", out var name)
-            && args.TryGetProperty("provider", out var provider))
-        {
-            yield return (name.GetString()!, provider.GetString()!);
         }
     }
 }

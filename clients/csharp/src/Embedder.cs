@@ -34,7 +34,7 @@ public sealed class Embedder : OpenModel
     /// <summary>Embed one search query, with the model's query prompt.</summary>
     /// <inheritdoc cref="Embed" path="/param|/exception"/>
     public float[] EmbedQuery(string text, CancellationToken cancellationToken = default) =>
-        Results([CheckedText(text)], Contract.QueryPrompt, cancellationToken)[0];
+        EmbedQueries([CheckedText(text)], cancellationToken)[0];
 
     /// <summary>Embed search queries, with the model's query prompt.</summary>
     /// <inheritdoc cref="Embed" path="/param|/returns|/exception"/>

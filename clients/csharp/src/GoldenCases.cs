@@ -40,8 +40,7 @@ internal static class GoldenCases
         return Compare(id, session.Results(rows), golden.GetProperty("embeddings"), maxAbs);
     }
 
-    private static int[][] Ids(JsonElement golden, string name) => [.. golden.GetProperty(name).EnumerateArray()
-        .Select(row => row.EnumerateArray().Select(id => id.GetInt32()).ToArray())];
+    private static int[][] Ids(JsonElement golden, string name) => golden.GetProperty(name).Deserialize<int[][]>()!;
 
     /// <summary>The largest difference of an element; no row may differ by more than its limit.</summary>
     private static double Compare(string id, float[][] found, JsonElement stored, double maxAbs)
@@ -50,8 +49,8 @@ internal static class GoldenCases
         double[] differences = [.. found.Zip(golden, (mine, theirs) =>
             mine.Zip(theirs, (element, wanted) => Math.Abs((double)element - wanted)).Aggregate(Math.Max))];
         var norms = golden.Select(row => Math.Sqrt(row.Sum(element => (double)element * element))); // with which rounding grows
-        var isNear = differences.Zip(norms, (difference, norm) => difference <= maxAbs * Math.Max(1, norm)); // NaN is not
-        if (found.Length != golden.Length || isNear.Contains(false))
+        var limits = norms.Select(norm => maxAbs * Math.Max(1, norm));
+        if (found.Length != golden.Length || !differences.Zip(limits, (difference, limit) => difference <= limit).All(near => near))
         {
             throw new SelfCheckException(
                 $"self-check: case {id} differs by {differences.DefaultIfEmpty().Max()}; "

@@ -32,7 +32,6 @@ public abstract class OpenModel : IDisposable
         var manifest = JsonElement.Parse(_session.Metadata["polybake.manifest"]);
         Name = manifest.GetProperty("name").GetString()!;
         Fingerprint = manifest.GetProperty("fingerprint").GetString()!;
-        Similarity = manifest.GetProperty("similarity").GetString()!;
     }
 
     /// <summary>Gets the model's name.</summary>
@@ -40,9 +39,6 @@ public abstract class OpenModel : IDisposable
 
     /// <summary>Gets the SHA-256 over all that decides a vector; store it beside the vectors.</summary>
     public string Fingerprint { get; }
-
-    /// <summary>Gets what its vectors are compared by: <c>cosine</c>, <c>dot</c> and so on.</summary>
-    public string Similarity { get; }
 
     /// <summary>Gets the name of ONNX Runtime's execution provider that runs the graph.</summary>
     public string Provider => _device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
@@ -96,11 +92,11 @@ public abstract class OpenModel : IDisposable
         : Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text)) == text ? text
         : throw new InvalidTextException($"{name} is not valid Unicode; repair or drop it", index);
 
-    /// <summary>What the graph gives for texts, in their order.</summary>
-    internal float[][] Results(string[] texts, string? prompt, CancellationToken cancellationToken = default) =>
-        During(session => texts.Chunk(Window)
-            .Select(window => session.Tokenize(window, prompt))
-            .SelectMany(rows => session.Results(rows, cancellationToken)).ToArray());
+    /// <summary>What the graph gives for texts, in their order: of a window of them before the next one runs.</summary>
+    internal float[][] Results(
+        string[] texts, string? prompt, CancellationToken cancellationToken = default) =>
+        During(session => texts.Chunk(Window).Select(window => session.Tokenize(window, prompt)).SelectMany(rows =>
+            session.Results(rows, cancellationToken)).ToArray());
 
     /// <summary>The last to leave frees the model.</summary>
     private void Leave()

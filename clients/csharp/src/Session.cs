@@ -20,7 +20,6 @@ public enum Device
 /// <summary>A model file, loaded: its tokenizer and its graph. Threads may share it.</summary>
 internal sealed class Session : IDisposable
 {
-    private readonly InferenceSession _graph;
     private readonly Tokenizer _tokenizer;
     private readonly int _sideBySide;
     private readonly int _budget;
@@ -30,33 +29,34 @@ internal sealed class Session : IDisposable
         var filling = device == Device.Cpu ? Environment.ProcessorCount / Math.Max(1, threads ?? 1) : 1;
         _sideBySide = Math.Max(1, concurrency ?? filling);
         _budget = device == Device.Cpu ? 512 : 16_384; // tokens of a batch
-        _graph = Open(path, device, threads ?? 0, profile);
-        Metadata = _graph.ModelMetadata.CustomMetadataMap;
+        Graph = Open(path, device, threads ?? 0, profile);
+        Metadata = Graph.ModelMetadata.CustomMetadataMap;
         var found = Metadata.GetValueOrDefault("polybake.contract");
         if (found != Contract.Digest)
         {
-            _graph.Dispose();
+            Graph.Dispose();
             throw new ModelException(
                 $"{path}: has contract {found}, expected {Contract.Digest}; to see what differs: "
                 + "polybake check FILE --clients FOLDER, to make a client for it: polybake generate");
         }
 
-        _tokenizer = OpenTokenizer(Metadata["polybake.tokenizer"]);
+        var tokenizer = Metadata["polybake.tokenizer"];
         Metadata.Remove("polybake.tokenizer"); // which ONNX Runtime would keep
+        _tokenizer = OpenTokenizer(tokenizer);
         if (device == Device.Cuda)
         {
             Run([[Contract.PadId]]); // shows a missing cuDNN
         }
     }
 
-    internal InferenceSession Graph => _graph;
+    internal InferenceSession Graph { get; }
 
     /// <summary>Gets what the file holds beside the graph.</summary>
     internal Dictionary<string, string> Metadata { get; }
 
     public void Dispose()
     {
-        _graph.Dispose();
+        Graph.Dispose();
         _tokenizer.Dispose();
     }
 
@@ -70,11 +70,11 @@ internal sealed class Session : IDisposable
     /// <summary>Run at least one row of tokens as one batch.</summary>
     internal float[][] Run(int[][] rows)
     {
-        var inputs = Array.ConvertAll(Batches.Feeds(rows), feed => OrtValue.CreateTensorValueFromMemory(feed.Cells, feed.Shape));
+        var inputs = Array.ConvertAll(Feeds(rows), feed => OrtValue.CreateTensorValueFromMemory(feed.Cells, feed.Shape));
         try
         {
             using var options = new RunOptions();
-            using var outputs = _graph.Run(options, Contract.Inputs, inputs, Contract.Outputs);
+            using var outputs = Graph.Run(options, Contract.Inputs, inputs, Contract.Outputs);
             return [.. rows.Select((_, row) => outputs[0].GetTensorDataAsSpan<float>()
                 .Slice(row * Contract.Dimension, Contract.Dimension).ToArray())];
         }
@@ -88,7 +88,7 @@ internal sealed class Session : IDisposable
     internal float[][] Results(int[][] rows, CancellationToken cancellationToken = default)
     {
         var results = new float[rows.Length][];
-        int[][] batches = [.. Batches.Cut(rows, _budget)];
+        int[][] batches = [.. Batches(rows, _budget)];
 
         // A row longer than a batch has work for all threads, and takes much memory: it runs alone.
         var alone = Math.Min(_sideBySide, batches.Length) < 2 ? batches.Length : batches.Count(one => rows[one[0]].Length > _budget);
@@ -115,6 +115,49 @@ internal sealed class Session : IDisposable
         }
     }
 
+    /// <summary>The places of the rows of each batch, which has at most so many tokens with padding, or a single row.</summary>
+    /// <remarks>The longest come first: rows of similar length need little padding, and memory does not grow.</remarks>
+    internal static IEnumerable<int[]> Batches(int[][] rows, long budget)
+    {
+        int[] order = [.. Enumerable.Range(0, rows.Length).OrderByDescending(row => rows[row].Length)];
+        for (var start = 0; start < order.Length;)
+        {
+            // Layers hold a number for each token, attention one for each pair of a row's tokens.
+            var width = Math.Max(1L, rows[order[start]].Length);
+            var count = Math.Max(1, Math.Min(budget / width, 512 * budget / (width * width)));
+            var end = (int)Math.Min(order.Length, start + count);
+            yield return order[start..end];
+            start = end;
+        }
+    }
+
+    /// <summary>What each input of the graph receives for rows that run together: <c>[rows, longest row]</c>, padded.</summary>
+    private static (long[] Cells, long[] Shape)[] Feeds(int[][] rows)
+    {
+        var width = Math.Max(1, rows.Max(row => row.Length));
+        return
+        [
+            Padded((row, place) => row[place], Contract.PadId),
+            Padded((_, _) => 1),
+        ];
+
+        (long[] Cells, long[] Shape) Padded(Func<int[], int, long> cell, long padding = 0)
+        {
+            var cells = new long[rows.Length * width];
+            Array.Fill(cells, padding);
+            foreach (var (number, row) in rows.Index())
+            {
+                var start = number * width;
+                for (var place = 0; place < row.Length; place++)
+                {
+                    cells[start + place] = cell(row, place);
+                }
+            }
+
+            return (cells, [rows.Length, width]);
+        }
+    }
+
     /// <summary>A session of ONNX Runtime on the device, and on no other.</summary>
     private static InferenceSession Open(string path, Device device, int threads, string? profile)
     {
@@ -129,12 +172,9 @@ internal sealed class Session : IDisposable
         {
             LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR,
             IntraOpNumThreads = threads, // 0 is one a physical core
+            ProfileOutputPathPrefix = profile ?? string.Empty,
+            EnableProfiling = profile is not null,
         };
-        if (profile is not null)
-        {
-            (options.ProfileOutputPathPrefix, options.EnableProfiling) = (profile, true);
-        }
-
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); // it halves the speed of a busy machine
         try
         {

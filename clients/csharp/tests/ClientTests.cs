@@ -14,8 +14,8 @@ public sealed class ClientTests : IDisposable
 
     private static readonly Lazy<Client> Opened = new(() => Client.Open(Model));
 
-    private static readonly string[] Texts =
-        [.. Enumerable.Range(0, 60).Select(number => $"{string.Concat(Enumerable.Repeat("word ", number * 7 % 23))}{number}")];
+    private static readonly string[] Texts = [.. Enumerable.Range(0, 60).Select(
+        number => $"{string.Concat(Enumerable.Repeat("word ", number * 7 % 23))}{number}")];
 
     private readonly string _folder = Directory.CreateTempSubdirectory().FullName;
 
@@ -35,8 +35,8 @@ public sealed class ClientTests : IDisposable
     public void ABatchKeepsItsBudget()
     {
         int[][] places = [[3], [0, 4], [5, 1], [2]]; // a row beyond the budget stands alone
-        Assert.Equal(places, Batches.Cut(Rows(256, 3, 0, 700, 256, 256), 512));
-        Assert.Equal([[0, 1], [2]], Batches.Cut(Rows(1024, 1024, 1024), 4096)); // attention is bounded, too
+        Assert.Equal(places, Session.Batches(Rows(256, 3, 0, 700, 256, 256), 512));
+        Assert.Equal([[0, 1], [2]], Session.Batches(Rows(1024, 1024, 1024), 4096)); // attention is bounded, too
 
         static int[][] Rows(params int[] lengths) => Array.ConvertAll(lengths, length => new int[length]);
     }

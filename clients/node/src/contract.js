@@ -3,6 +3,8 @@
 
 // biome-ignore-all format: literals, however wide
 
+import { ModelError } from "./errors.js";
+
 /** SHA-256 of the contract in the model file: a file of another contract is refused. */
 export const CONTRACT = "d23f7cb4a6f8fc36e0783f38268738ea6b7460c69c1d2323581d2b9d33d6b0ee";
 export const OUTPUTS = ["sentence_embedding"];
@@ -13,3 +15,12 @@ export const MAX_LENGTH = 256;
 export const PROMPTS = {};
 /** @type {(string | null)[]} */
 export const [DEFAULT_PROMPT, QUERY_PROMPT, DOCUMENT_PROMPT] = [null, null, null];
+
+/** What a file says of its model, if that is this client's. @param {string} path @param {Record<string, string>} entries */
+export function manifestOf(path, { contract, manifest }) {
+  if (contract === CONTRACT) return JSON.parse(manifest);
+  throw new ModelError(
+    `${path}: has contract ${contract}, expected ${CONTRACT}; to see what differs: ` +
+      "polybake check FILE --clients FOLDER, to make a client for it: polybake generate",
+  );
+}

@@ -45,7 +45,7 @@ export class Embedder extends Model {
   /** @type {api.Embedder["embedIds"]} */
   async embedIds(rows) {
     for (const row of rows) {
-      for (const id of row) {
+      for (const id of Array.from(row)) {
         // ONNX Runtime takes a negative id for one counted from the table's end.
         if (!Number.isInteger(id) || id < 0 || id >= VOCAB_SIZE) {
           throw new RangeError(`token id ${id} is not from 0 to ${VOCAB_SIZE - 1}`);

@@ -17,7 +17,8 @@ export async function checkCases(thread) {
   for (const { id, texts, ...golden } of cases) {
     const prompt = golden.prompt ?? DEFAULT_PROMPT;
     const rows = await thread.ask("tokenize", texts, prompt);
-    if (rows.join(";") !== golden.input_ids.join(";")) {
+    const ids = golden.input_ids;
+    if (rows.join(";") !== ids.join(";")) {
       throw new SelfCheckError(`self-check: case ${id} has other token ids`);
     }
     const found = await runAll(thread, rows);

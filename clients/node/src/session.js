@@ -7,8 +7,8 @@ import { availableParallelism, cpus } from "node:os";
 import { text } from "node:stream/consumers";
 import { env, InferenceSession, Tensor } from "onnxruntime-node";
 import { Tokenizer } from "tokenizers";
-import { feedsOf } from "./batches.js";
-import { CONTRACT, OUTPUTS, PROMPTS } from "./contract.js";
+import { runGraph } from "./batches.js";
+import { manifestOf, PROMPTS } from "./contract.js";
 import { DeviceError, ModelError } from "./errors.js";
 
 /** @import { Row } from "./batches.js" */
@@ -23,19 +23,13 @@ export async function openSession({ path, device = "cpu", threads }) {
     throw new DeviceError(`unknown device "${device}"; choose one of: ${known}`);
   }
   const graph = await openGraph(path, device, threads);
-  const { sha256, contract, manifest, fixture, ...entries } = await readEntries(path);
-  if (contract !== CONTRACT) {
-    throw new ModelError(
-      `${path}: has contract ${contract}, expected ${CONTRACT}; to see what differs: ` +
-        "polybake check FILE --clients FOLDER, to make a client for it: polybake generate",
-    );
-  }
-  const { name, fingerprint, similarity } = JSON.parse(manifest);
+  const { sha256, fixture, ...entries } = await readEntries(path);
+  const manifest = manifestOf(path, entries);
   const budget = device === "cuda" ? 16_384 : 512; // the most tokens of a batch
   const tokenizer = Tokenizer.fromString(entries.tokenizer);
 
   return {
-    facts: { name, fingerprint, similarity, device, provider: PROVIDERS[device], budget },
+    facts: { ...manifest, device, provider: PROVIDERS[device], budget },
 
     /** Token ids of each text with its prompt, truncated, not padded. @param {string[]} texts @param {string | null} prompt */
     async tokenize(texts, prompt) {
@@ -45,7 +39,7 @@ export async function openSession({ path, device = "cpu", threads }) {
     },
 
     /** The numbers that the graph gives for one batch. @param {Row[]} rows */
-    run: (rows) => run(graph, rows),
+    run: (rows) => runGraph(graph, Tensor, rows),
 
     /** The golden cases of the file, if it is the one that was baked. */
     async golden() {
@@ -92,7 +86,7 @@ export async function openGraph(path, device, threads, more) {
       ...more,
     });
     // A missing cuDNN is seen only by a run.
-    if (device === "cuda") await run(graph, [[0]]);
+    if (device === "cuda") await runGraph(graph, Tensor, [[0]]);
     return graph;
   } catch (/** @type {any} */ error) {
     if (device === "cpu") {
@@ -101,11 +95,4 @@ export async function openGraph(path, device, threads, more) {
     const remedy = "install cuDNN 9 and CUDA 12, then: npm rebuild onnxruntime-node";
     throw new DeviceError(`device "${device}" could not be started (${error.message}); ${remedy}`);
   }
-}
-
-/** @param {InferenceSession} graph @param {Row[]} rows */
-async function run(graph, rows) {
-  const feeds = feedsOf(rows).map(([name, ...of]) => [name, new Tensor("int64", ...of)]);
-  const outputs = await graph.run(Object.fromEntries(feeds), OUTPUTS);
-  return OUTPUTS.map((name) => outputs[name].data);
 }

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import tokenizers
-from calls import CALLS, Client
 
 import all_minilm_l6_v2 as package
+from all_minilm_l6_v2 import Embedder as Client
+from all_minilm_l6_v2.bulk import each
 from all_minilm_l6_v2.cuda import check_products
 from all_minilm_l6_v2.model import checked_prompt
 
-COMMANDS = ["tokenize", "embed_ids", "embed", *CALLS, "self_check"]
+COMMANDS = ["tokenize", "embed_ids", "embed", "stream", "self_check"]
 KINDS: dict[type[Exception], str] = {
     package.InvalidTextError: "invalid_text",
     package.ModelError: "wrong_model",
@@ -27,9 +28,9 @@ KINDS: dict[type[Exception], str] = {
 }
 
 
-def encoded(results: Any) -> dict[str, Any]:
-    """What the graph gave for texts, as golden vectors are stored: base64, little-endian."""
-    vectors = np.asarray(results)
+def encoded(given: Any) -> dict[str, Any]:
+    """Vectors as golden ones are stored: base64, little-endian."""
+    vectors = np.asarray(given)
     little = vectors.astype(vectors.dtype.newbyteorder("<"))
     data = base64.b64encode(little.tobytes()).decode("ascii")
     return {"dtype": vectors.dtype.name, "shape": vectors.shape, "data": data}
@@ -47,17 +48,18 @@ def started(model: Client, device: str) -> dict[str, Any]:
     return {"protocol": 1, "client": client, **facts, "capabilities": [*COMMANDS, "arguments"]}
 
 
-def answered(model: Client, asked: dict[str, Any]) -> Any:
-    command, session = asked["cmd"], model._opened()
+def answered(model: Client, command: str, asked: dict[str, Any]) -> Any:
+    session = model._opened()
     if command == "tokenize":
         return session.tokenize(asked["texts"], checked_prompt(asked["prompt"]))
-    if command == "embed_ids":
-        return encoded(model.embed_ids(asked["input_ids"]))
     if command == "embed":
         return encoded(model.embed(asked["texts"], prompt=asked["prompt"]))
+    if command == "embed_ids":
+        return encoded(model.embed_ids(asked["input_ids"]))
     if command == "stream":
-        return encoded(CALLS["stream"](model, asked))
-    return model.self_check() if command == "self_check" else CALLS[command](model, asked)
+        given = each(lambda texts: model.embed(texts, prompt=asked["prompt"]), iter(asked["texts"]))
+        return encoded(list(given))
+    return model.self_check()
 
 
 def main() -> None:
@@ -67,8 +69,7 @@ def main() -> None:
     model: Any = None
     for line in sys.stdin:
         asked = json.loads(line)
-        answer: dict[str, Any] = {"seq": asked["seq"]}
-        command = asked["cmd"]
+        answer, command = {"seq": asked.pop("seq")}, asked.pop("cmd")
         try:
             if command == "start":
                 model = Client(asked["model"], device=asked["device"])
@@ -76,7 +77,7 @@ def main() -> None:
                     check_products(model)
                 answer["results"] = started(model, asked["device"])
             elif command in COMMANDS:
-                answer["results"] = answered(model, asked)
+                answer["results"] = answered(model, command, asked)
             elif command == "stop":
                 answer["results"] = None
             else:

@@ -8,15 +8,21 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
-from asked import Client, call
 
 import all_minilm_l6_v2 as package
+from all_minilm_l6_v2 import Embedder as Client
 from all_minilm_l6_v2.bulk import each
 from all_minilm_l6_v2.session import batches
 
 TEXTS = [f"{'word ' * (number * 7 % 23)}{number}" for number in range(60)]
+
+
+def call(model: Client, texts: Any) -> Any:
+    """A call of the task's own method with these texts."""
+    return model.embed(texts)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +113,7 @@ def test_a_forked_child_ends_and_is_told_to_open_its_own(path: Path) -> None:
     program = f"""
 import os, sys
 from all_minilm_l6_v2 import ClosedError
-from asked import Client, call
+from test_client import Client, call
 model = Client({str(path)!r}, threads=2)
 if os.fork() == 0:
     try:

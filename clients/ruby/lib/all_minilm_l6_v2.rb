@@ -7,7 +7,7 @@ require_relative "all_minilm_l6_v2/model"
 module AllMinilmL6V2
   # A model file that gives embeddings.
   class Embedder < Model
-    # @return [Integer] elements of one embedding
+    # @return [Integer] elements of a vector
     def dimension = DIMENSION
 
     # @return [Hash{String => String}] prompt texts by name
@@ -16,7 +16,7 @@ module AllMinilmL6V2
     # Embeds texts with a prompt, or with the model's default one.
     #
     # @param prompt [String, Symbol, nil] a key of +prompts+
-    # @return [Array<Array<Float>>] in the order of the texts
+    # @return [Array<Array<Float>>] of each text, in their order
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
     def embed(texts, prompt: nil) = results(Arguments.texts(texts), Arguments.prompt(prompt))

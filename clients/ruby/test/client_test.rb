@@ -5,45 +5,37 @@ require "digest"
 require "minitest/autorun"
 require "tmpdir"
 
-require_relative "../harness/calls"
+require "all_minilm_l6_v2/bulk"
 
 module AllMinilmL6V2
   # What no golden case shows: threads, the end of a model, and files that are not the baked one.
   class ClientTest < Minitest::Test
     PATH = File.absolute_path(ENV.fetch("POLYBAKE_MODEL") { abort "set POLYBAKE_MODEL to the path of the baked .onnx file" })
-    MODEL = Calls.open(PATH)
+    MODEL = Embedder.new(PATH)
     TEXTS = Array.new(60) { |number| "#{"word " * (number * 7 % 23)}#{number}" }.freeze
 
-    def ask(model, texts)
-      model.embed(texts)
-    end
-
-    def sizes(rows, budget)
-      Session.batches(rows, budget).map { |batch| rows.values_at(*batch) }
-    end
-
-    # Yields the path of a copy of the model in which something is changed.
-    def altered(change)
-      Dir.mktmpdir do |folder|
-        data = File.binread(PATH)
-        change.call(data)
-        File.binwrite(File.join(folder, "m.onnx"), data)
-        yield File.join(folder, "m.onnx")
-      end
-    end
-
-    # Another letter in an entry, and the digest of that, if it is mended.
-    def changing(entry, behind, mended: true)
-      lambda do |data|
-        place = data.index(behind, JSON.parse(data[23, 256])[entry].first) + behind.size
-        place += 4 if behind == '"data":"' # of a number in base64 the letter with its highest bits
-        data[place] = (data[place] == "8") ? "7" : "8"
-        data[34, 64] = Digest::SHA256.hexdigest(data[279..]) if mended
-      end
-    end
+    def ask(model, texts) = model.embed(texts)
 
     def assert_refused(error, says, &)
       assert_raises(error, &).tap { |refused| assert_match(says, refused.message) }
+    end
+
+    # Yields the bytes of a copy of the model, to be changed: to open it, or to let it check itself, is an error.
+    def assert_changed_is_refused(error, says)
+      data = File.binread(PATH)
+      yield data
+      Dir.mktmpdir do |folder|
+        path = File.join(folder, "m.onnx")
+        File.binwrite(path, data)
+        assert_refused(error, says) { Embedder.open(path, &:self_check) }
+      end
+    end
+
+    # Puts another letter into an entry, and the digest of that, if it is mended.
+    def change(data, entry, behind, mended: true)
+      place = data.match(behind, JSON.parse(data[23, 256])[entry].first).end(0)
+      data[place] = (data[place] == "8") ? "7" : "8"
+      data[34, 64] = Digest::SHA256.hexdigest(data[279..]) if mended
     end
 
     def test_the_golden_cases_are_reproduced
@@ -57,33 +49,30 @@ module AllMinilmL6V2
 
     # The longest rows come first, a longer one than the budget stands alone; attention is bounded, too.
     def test_a_batch_keeps_its_budget
-      assert_equal [[700], [256, 256], [256, 3], [0]], sizes([256, 3, 0, 700, 256, 256], 512)
-      assert_equal [[1024, 1024], [1024]], sizes([1024] * 3, 4096)
+      sizes = ->(rows, budget) { Session.batches(rows, budget).map { |batch| rows.values_at(*batch) } }
+      assert_equal [[700], [256, 256], [256, 3], [0]], sizes.call([256, 3, 0, 700, 256, 256], 512)
+      assert_equal [[1024, 1024], [1024]], sizes.call([1024] * 3, 4096)
     end
 
     def test_a_file_that_is_cut_is_refused
       [0, 0.01, 0.3, 0.99, 0.99999].each do |share|
-        altered(->(data) { data.slice!((data.size * share).to_i..) }) do |path|
-          assert_refused(ModelError, /cannot be opened .*; copy the file again/m) { Calls.open(path) }
+        assert_changed_is_refused(ModelError, /cannot be opened .*; copy the file again/m) do |data|
+          data.slice!((data.size * share).to_i..)
         end
       end
     end
 
     def test_another_contract_is_refused
-      altered(changing("contract", "")) do |path|
-        assert_refused(ModelError, /has contract .*, expected .*: polybake generate/) { Calls.open(path) }
-      end
+      assert_changed_is_refused(ModelError, /has contract .*, expected .*: polybake generate/) { |data| change(data, "contract", //) }
     end
 
-    # A byte that no digest knows, and a golden vector or token id that the model does not give.
+    # A byte that no digest knows, a number of a golden vector (its highest bits), and a token id.
     def test_another_file_is_seen_by_the_self_check
-      altered(changing("manifest", '"generator":"', mended: false)) do |path|
-        assert_refused(ModelError, /does not match its digest; copy the file again/) { Calls.open(path).self_check }
+      assert_changed_is_refused(ModelError, /does not match its digest; copy the file again/) do |data|
+        change(data, "manifest", /"generator":"/, mended: false)
       end
-      {'"data":"' => /differs by/, '"input_ids":[[' => /token ids/}.each do |place, says|
-        altered(changing("fixture", place)) do |path|
-          assert_refused(SelfCheckError, says) { Calls.open(path).self_check }
-        end
+      {/"data":".{4}/ => /differs by/, /"input_ids":\[\[/ => /token ids/}.each do |behind, says|
+        assert_changed_is_refused(SelfCheckError, says) { |data| change(data, "fixture", behind) }
       end
     end
 
@@ -95,11 +84,11 @@ module AllMinilmL6V2
       refused = assert_refused(InvalidTextError, /is not valid Unicode/) { ask(MODEL, ["fine", "half \xED\xA0\x80"]) }
       assert_equal 1, refused.index
       assert_equal ask(MODEL, ["\u00e9"]), ask(MODEL, ["\u00e9".b]), "bytes are read as UTF-8"
-      assert_refused(DeviceError, /unknown device "tpu"; choose one of: cpu, cuda/) { Calls.open(PATH, device: :tpu) }
+      assert_refused(DeviceError, /unknown device "tpu"; choose one of: cpu, cuda/) { Embedder.new(PATH, device: :tpu) }
     end
 
     def test_what_is_closed_says_so
-      opened = MODEL.class.open(PATH) do |model|
+      opened = Embedder.open(PATH) do |model|
         running = Thread.new do
           ask(model, TEXTS)
         rescue ClosedError # it came too late
@@ -114,15 +103,13 @@ module AllMinilmL6V2
     def test_a_forked_child_ends_and_is_told_to_open_its_own
       program = <<~RUBY
         ENV.delete("ORT_DISABLE_TELEMETRY")
-        require ARGV.shift
-        include AllMinilmL6V2
-        model = Calls.open(ARGV.shift, threads: 2)
-        child = fork { model.self_check rescue exit($!.is_a?(ClosedError) ? 3 : 4) }
+        require "all_minilm_l6_v2"
+        model = AllMinilmL6V2::Embedder.new(ARGV.first, threads: 2)
+        child = fork { model.self_check rescue exit($!.is_a?(AllMinilmL6V2::ClosedError) ? 3 : 4) }
         Thread.new { sleep(30) && Process.kill(:KILL, child) }
         exit(Process.wait2(child).last.exitstatus.to_i + ((ENV["ORT_DISABLE_TELEMETRY"] == "1") ? 0 : 5))
       RUBY
-      load_path = $LOAD_PATH.flat_map { |folder| ["-I", folder] }
-      system(RbConfig.ruby, *load_path, "-e", program, File.expand_path("../harness/calls", __dir__), PATH)
+      system(RbConfig.ruby, *$LOAD_PATH.flat_map { |folder| ["-I", folder] }, "-e", program, PATH)
       assert_equal 3, $?.exitstatus
     end
 

@@ -9,11 +9,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use all_minilm_l6_v2 as package;
+use all_minilm_l6_v2::{Device, Embedder, Error, Options};
 
-use package::{Device, Error, Options};
-
-type Client = package::Embedder;
 type Failure = Box<dyn std::error::Error>;
 
 #[derive(Deserialize)]
@@ -43,34 +40,35 @@ fn main() -> io::Result<()> {
 }
 
 /// The results of a command; `None` where it is not known.
-fn answered(command: &str, asked: &Value, opened: &mut Option<Client>) -> Result<Option<Value>, Failure> {
+fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Result<Option<Value>, Failure> {
+    let texts = || read::<Vec<String>>(asked, "texts");
+    let ids = || read::<Vec<Vec<u32>>>(asked, "input_ids");
     let named: Option<String> = read(asked, "prompt")?;
     let prompt = named.as_deref();
     let results = match (command, opened.as_ref()) {
         ("start", _) => start(asked, opened)?,
         ("stop", _) => Value::Null,
         ("self_check", Some(client)) => client.self_check()?.into(),
-        ("tokenize", Some(client)) => json!(client.tokenize(&read::<Vec<String>>(asked, "texts")?, prompt)?),
-        ("embed", Some(client)) => encoded(&client.embed(&read::<Vec<String>>(asked, "texts")?, prompt)?),
-        ("embed_ids", Some(client)) => encoded(&client.embed_ids(&read::<Vec<Vec<u32>>>(asked, "input_ids")?)?),
+        ("tokenize", Some(client)) => json!(client.tokenize(&texts()?, prompt)?),
+        ("embed", Some(client)) => encoded(&client.embed(&texts()?, prompt)?.concat(), 384),
+        ("embed_ids", Some(client)) => encoded(&client.embed_ids(&ids()?)?.concat(), 384),
         _ => return Ok(None),
     };
     Ok(Some(results))
 }
 
-fn start(asked: &Value, opened: &mut Option<Client>) -> Result<Value, Failure> {
+fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Failure> {
     *opened = None;
-    let requested: String = read(asked, "device")?;
-    let (device, active, wheel) = match requested.as_str() {
-        "cpu" => (Device::Cpu, "CPUExecutionProvider", ".onnxruntime"),
-        "cuda" => (Device::Cuda, "CUDAExecutionProvider", ".onnxruntime-gpu"),
-        _ => return Err(format!("unknown device \"{requested}\"; choose one of: cpu, cuda").into()),
+    let device: Device = read(asked, "device")?;
+    let (active, wheel) = match device {
+        Device::Cpu => ("CPUExecutionProvider", ".onnxruntime"),
+        Device::Cuda => ("CUDAExecutionProvider", ".onnxruntime-gpu"),
     };
     let brought = fs::read_dir(format!("{wheel}/onnxruntime/capi")).into_iter().flatten().flatten();
     let found = || brought.map(|file| file.path()).find(|path| path.to_string_lossy().contains("onnxruntime."));
     let library = env::var_os("ORT_DYLIB_PATH").map(PathBuf::from).or_else(found);
     let options = Options { device, onnxruntime: library.clone(), ..Options::default() };
-    let client = opened.insert(Client::open_with(read::<String>(asked, "model")?, &options)?);
+    let client = opened.insert(Embedder::open_with(read::<String>(asked, "model")?, &options)?);
     let (library, lock) = (library.unwrap_or_default(), fs::read_to_string("Cargo.lock")?);
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let tokenizers = lock.split("name = \"tokenizers\"\nversion = \"").nth(1).unwrap_or_default();
@@ -81,8 +79,8 @@ fn start(asked: &Value, opened: &mut Option<Client>) -> Result<Value, Failure> {
             "runtime_version": file.trim_matches(|character: char| !character.is_ascii_digit()),
             "tokenizer_version": tokenizers.split('"').next(),
         },
-        "name": client.manifest.name, "fingerprint": client.manifest.fingerprint,
-        "provider": {"requested": requested, "active": active, "proven_by": "append"},
+        "name": client.manifest.name, "fingerprint": client.manifest.fingerprint, "places": "utf-8",
+        "provider": {"requested": asked["device"], "active": active, "proven_by": "append"},
         "capabilities": ["tokenize", "embed_ids", "embed", "self_check", "arguments"],
     }))
 }
@@ -91,11 +89,10 @@ fn read<T: DeserializeOwned>(asked: &Value, name: &str) -> Result<T, Failure> {
     Ok(T::deserialize(&asked[name])?)
 }
 
-/// What the graph gave for texts, as golden vectors are stored: exact numbers, little-endian.
-fn encoded(texts: &[Vec<f32>]) -> Value {
-    let rows = texts;
-    let data: Vec<u8> = rows.iter().flatten().flat_map(|element| element.to_le_bytes()).collect();
-    json!({"dtype": "float32", "shape": [rows.len(), 384], "data": BASE64_STANDARD.encode(data)})
+/// What the graph gave, as golden vectors are stored: exact numbers, little-endian.
+fn encoded(elements: &[f32], dimension: usize) -> Value {
+    let data: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+    json!({"dtype": "float32", "shape": [elements.len() / dimension, dimension], "data": BASE64_STANDARD.encode(data)})
 }
 
 /// The kind of an error: one of JSON is an argument that the client's types cannot hold.

@@ -19,7 +19,7 @@ pub(crate) const WINDOW: usize = 8192;
 pub type Output = Vec<f32>;
 
 impl Embedder {
-    /// Token ids of each text with its prompt, truncated, not padded.
+    /// Token ids of each text, truncated, not padded.
     #[doc(hidden)]
     pub fn rows(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<u32>>, Error> {
         let unknown = |name| Error::UnknownPrompt(format!("unknown prompt \"{name}\"; this model has none"));

@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use ort::ep::{ArenaExtendStrategy, CUDA, cuda::ConvAlgorithmSearch};
 use ort::value::{DynValue, Tensor};
 use ort::{AsPointer, environment::Environment, logging::LogLevel, session::Session};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::contract::{INPUTS, OUTPUTS};
 use crate::error::Error;
 
 /// What runs the graph; there is no fall-back from one to the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Device {
     #[default]
     Cpu,

@@ -1,7 +1,7 @@
 """All that a template may use: names and literals, decided before anything is rendered."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -10,6 +10,9 @@ from polybake import __version__
 from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifest, Output
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
+
+#: A method in the note of a task.
+_METHOD = re.compile(r"\{(\w+)\}")
 
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
@@ -58,11 +61,15 @@ class Context:
     ``truncate`` and ``truncation_side`` say what is cut, as the contract does, and ``surrounded``
     whether a text has a limit of its own, or something around it; ``long_texts`` says whether a
     text may be too long to be taken, ``word_rule`` where words end. ``description`` is encoded for
-    the project file.
+    the project file. For READMEs ``gives`` and ``note`` say what the client gives, and ``method``
+    spells the name of a method.
     """
 
     task: str
     client: str
+    gives: str
+    note: str
+    method: Callable[[str], str]
     language: str
     model: str
     package: str
@@ -121,8 +128,8 @@ def build_context(
     language: Language,
     names: Names,
     version: str,
+    task: Mapping[str, str],
     *,
-    client: str,
     traits: Collection[str] = (),
     parts: Collection[str] = (),
 ) -> Context:
@@ -162,7 +169,10 @@ def build_context(
     ]
     return Context(
         task=contract.task,
-        client=client,
+        client=task["client"],
+        gives=task["gives"],
+        note=_METHOD.sub(lambda name: f"`{language.method(name[1])}`", task["note"].strip()),
+        method=language.method,
         language=language.name,
         model=manifest.name,
         package=names.package,

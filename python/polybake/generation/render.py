@@ -102,14 +102,12 @@ def render_client(
         )
     known = tomllib.loads((templates_folder() / _TASKS).read_text(encoding="utf-8"))[task]
     traits = [*known["traits"], *_seen_traits(manifest.contract)]
-    context = build_context(
-        manifest, own, names, version, client=known["client"], traits=traits, parts=parts
-    )
+    context = build_context(manifest, own, names, version, known, traits=traits, parts=parts)
     rooms = [task, *(f"parts/{part}" for part in parts), *traits, _SHARED]
     folders = [folder / room for room in rooms for folder in shipped]
     if templates is not None:
         folders.insert(0, templates / language)
-    searched = [*folders, *shipped]
+    searched = [*folders, *shipped, templates_folder()]
     return RenderedClient(
         files={
             _target(path, context): _render(language, path, context, searched)

@@ -16,6 +16,7 @@ from polybake.verification.harness.prepare import check_programs, run_prepare, u
 from polybake.verification.harness.protocol import (
     Answer,
     Arguments,
+    Places,
     Request,
     SelfCheck,
     Start,
@@ -31,7 +32,7 @@ from polybake.verification.judging.stages import (
     Outcome,
     judge_case,
     judge_self_check,
-    request_for,
+    requests_for,
     stages_of,
 )
 from polybake.verification.verdict import (
@@ -107,6 +108,10 @@ class Session:
             return self.started.client.language
         return self.client.language
 
+    @property
+    def _places(self) -> Places:
+        return self.started.places if isinstance(self.started, Started) else "code_points"
+
     def run(self) -> Iterator[Verdict]:
         """Run all stages; restart a lost harness, and end it in any case."""
         try:
@@ -152,12 +157,12 @@ class Session:
 
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
         seconds = self.timeouts.load if stage in MANY_STAGES else self.timeouts.answer
-        results = self.ask(request_for(stage, golden.case), seconds)
+        results = [self.ask(request, seconds) for request in requests_for(stage, golden.case)]
         if isinstance(self._harness, Service):
             self.reordered |= self._harness.reordered
         tolerance = self.golden.tolerances[self.device]
-        outcome = judge_case(stage, golden, results, tolerance)
-        self.evidence.add(stage, golden, results, outcome, tolerance)
+        outcome = judge_case(stage, golden, results, tolerance, self._places)
+        self.evidence.add(stage, golden, results[0], outcome, tolerance)
         if stage is Stage.EMBED and outcome.vectors is not None:
             self.vectors[golden.case.id] = outcome.vectors
         return outcome
@@ -172,7 +177,7 @@ class Session:
         for case in self.arguments:
             request = Arguments.model_validate(case.request)
             try:
-                wrong = case.judge(self._answer(request, self.timeouts.answer))
+                wrong = case.judge(self._answer(request, self.timeouts.answer), self._places)
             except HarnessError as error:
                 raise HarnessError(error.status, f"{case.id}: {error.message}") from error
             if wrong:

@@ -63,20 +63,9 @@ def test_the_package_holds_the_library_alone(client: Path) -> None:
     }
 
 
-def test_the_readme(project: Path, every_feed: Path) -> None:
-    """Its service gives vectors, also after a wrong request; its stream gives one a line."""
-    _, service, stream = blocks(project / "clients/node", "js", every_feed)
-    service = service.replace("server.listen(process.env.PORT ?? 8000);", "server.listen(0);")
-    asked = """
-        await new Promise((resolve) => server.on("listening", resolve));
-        const url = `http://localhost:${server.address().port}`;
-        const ask = (body) => fetch(url, { method: "POST", body: JSON.stringify(body) });
-        const wrong = await ask("a");
-        const right = await (await ask(["a", "b"])).json();
-        console.log(JSON.stringify([wrong.status, right.length, right[0].length]));
-        server.close();
-        """
-    assert json.loads(run_module(project, service + asked)) == [400, 2, 7]
+def test_the_stream_of_the_readme(project: Path, every_feed: Path) -> None:
+    """It gives a vector for each line of a file."""
+    _, stream = blocks(project / "clients/node", "js", every_feed)
     (project / "texts.txt").write_text("a\nb\n", encoding="utf-8")
     assert run_module(project, stream).count("Float32Array(7) [") == 2
 

@@ -29,28 +29,14 @@ def test_the_package_works_elsewhere(
     assert printed == "(1, 7)\n"
 
 
-SERVED = """
-from fastapi.testclient import TestClient
-print(len(TestClient(app).post("/embed", json=["a", "b c"]).json()))
-"""
-
-
-def test_the_readme(
-    toolchain: Python,
-    client: Path,
-    every_feed: Path,
-    clients: dict[str, Pair],
-    tmp_path: Path,
+def test_the_stream_of_the_readme(
+    toolchain: Python, client: Path, every_feed: Path, tmp_path: Path
 ) -> None:
-    """Its service gives a vector for each text, its stream for each line; bits have a distance."""
-    _, service, stream = blocks(client, "python", every_feed)
-    assert toolchain.evaluate(client, service + SERVED) == "2\n"
+    """It gives a vector for each line of a file."""
+    _, stream = blocks(client, "python", every_feed)
     (tmp_path / "texts.txt").write_text("a\nb c\n\n")
     stream = stream.replace("texts.txt", str(tmp_path / "texts.txt"))
     assert len(toolchain.evaluate(client, stream).splitlines()) == 3
-    model, of_bits = clients["every_feed_bits"]
-    search = blocks(of_bits, "python", model)[2]
-    assert toolchain.evaluate(of_bits, search).strip() in search
 
 
 TYPED = """

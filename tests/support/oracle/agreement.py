@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,7 +166,8 @@ def difference(found: Sequence[Case], expected: Sequence[Case]) -> float:
         assert ours.input_ids == theirs.input_ids, ours.id
         assert theirs.type_ids in (None, ours.type_ids), ours.id
         if theirs.answer is not None:
-            assert compare_answers(theirs.answer, ours.answer) is None, ours.id
+            top = cast(dict[str, Any], ours.call).get("top")
+            assert compare_answers(theirs.answer, ours.answer, top=top) is None, ours.id
         if theirs.embeddings != UNKNOWN:
             largest += [_apart(*both) for both in zip(ours.vectors, theirs.vectors, strict=True)]
     return float(np.max(largest))

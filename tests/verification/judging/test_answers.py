@@ -36,7 +36,13 @@ def scored(*entries: str | float) -> list[list[dict[str, object]]]:
 )
 def test_equal_answers(golden: object, found: object) -> None:
     """Scores may differ by rounding, and what scores equally may change places."""
-    assert compare_answers(golden, found) is None
+    assert compare_answers(golden, found, top=3) is None
+
+
+def test_a_whole_list_has_no_other_entries() -> None:
+    """What scores as the last entry is another answer where no entry was cut off."""
+    other = scored("a", 0.5, "b", 4e-6, "d", 1e-6)
+    assert compare_answers(CUT, other) == "answer[0][2].label is 'd', expected 'c'"
 
 
 NAN = float("nan")
@@ -71,6 +77,6 @@ NAN = float("nan")
 )
 def test_other_answers(golden: object, found: object, message: str) -> None:
     """The message says where, what was found and what was expected."""
-    difference = compare_answers(golden, found)
+    difference = compare_answers(golden, found, top=3)
     assert difference
     assert difference.startswith(message)

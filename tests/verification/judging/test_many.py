@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from faulty.subject import OUTPUTS, SubjectFiles
 from polybake.base.modelfile.fixture import Case, Fixture, encode_vectors
 from polybake.verification.judging.batch_faults import batch_fault
+from polybake.verification.judging.calls import ClientCall, stream_of
 from polybake.verification.judging.golden import Golden, decode_fixture
 from polybake.verification.judging.many import LEAST, batch_sizes, enough, many_texts, mixed
-from polybake.verification.judging.streamed import StreamCall, stream_of
 from polybake.verification.verdict import SESSION, Stage, Status, Verdict
 
 
@@ -120,7 +120,7 @@ def called(call: dict[str, Any], answer: list[Any]) -> Case:
     )
 
 
-def backwards(*cases: Case) -> StreamCall | None:
+def backwards(*cases: Case) -> ClientCall | None:
     """The stream of all texts that there are, the last first."""
     return stream_of(cases, lambda lengths: [*range(len(lengths))][::-1])
 
@@ -133,26 +133,21 @@ def test_labels_are_those_of_all_cases_that_ask_alike() -> None:
         called({"texts": ["p", "q"]} | asked, [["P"], ["Q"]]),
         called({"texts": ["r"]} | asked, [["R"]]),
     )
-    assert stream == StreamCall({"texts": ["r", "q", "p"]} | asked, [["R"], ["Q"], ["P"]])
+    assert stream == ClientCall({"texts": ["r", "q", "p"]} | asked, [["R"], ["Q"], ["P"]])
 
 
-def test_other_answers_have_their_order() -> None:
-    """Scores stand in the order of documents, and of several aggregations only one is streamed."""
-    ranks = [{"index": 1, "score": 0.75}, {"index": 0, "score": 0.25}]
-    stream = backwards(called({"query": "?", "documents": ["low", "high"]}, ranks))
-    scores = [{"index": 0, "score": 0.75}, {"index": 1, "score": 0.25}]
-    assert stream == StreamCall({"query": "?", "documents": ["high", "low"]}, scores)
+def test_of_several_aggregations_one_is_streamed() -> None:
+    """The first, as it is asked for alone."""
     call = {"texts": ["p", "q"], "aggregations": ["first", "mean"]}
     stream = backwards(called(call, [[["P"], ["Q"]], [["p"], ["q"]]]))
-    expected = {"texts": ["q", "p"], "aggregations": ["first"]}
-    assert stream == StreamCall(expected, [[["Q"], ["P"]]])
+    assert stream == ClientCall({"texts": ["q", "p"], "aggregation": "first"}, [["Q"], ["P"]])
 
 
-@pytest.mark.parametrize("call", [None, {"texts": ["a"], "prompt": None}])
-def test_vectors_have_no_call(call: dict[str, Any] | None) -> None:
-    """Models of vectors stream vectors, so their cases give no call to stream."""
-    case = called({"texts": ["a"]}, [[]]).model_copy(update={"call": call})
-    assert backwards(case) is None
+@pytest.mark.parametrize("answer", [None, [{"rows": 1, "max_sim": 1.0}]])
+def test_vectors_are_streamed_without_a_call(answer: list[Any] | None) -> None:
+    """So are those of multi-vector, whose answers depend on the first text of a call."""
+    call = None if answer is None else {"texts": ["a"], "prompt": None}
+    assert backwards(called({}, []).model_copy(update={"call": call, "answer": answer})) is None
 
 
 SEVERAL = ("two", "three")

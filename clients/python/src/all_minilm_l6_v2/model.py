@@ -2,16 +2,14 @@
 """A model file, opened: what the clients of every task do."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Self
 
-import numpy as np
-
-from .contract import DEFAULT_PROMPT, DIMENSION, MAX_LENGTH, PROMPTS
+from .contract import DEFAULT_PROMPT, MAX_LENGTH, PROMPTS
 from .errors import ClosedError, DeviceError, InvalidTextError, UnknownPromptError
 from .self_check import check
-from .session import PROVIDERS, Results, Session
+from .session import PROVIDERS, Result, Session
 
 #: Texts in memory at a time as token ids.
 WINDOW = 8192
@@ -82,13 +80,12 @@ class Model:
             raise ClosedError("the model is closed; open another")
         return self._session
 
-    def _results(self, texts: Iterable[str], prompt: str | None) -> Results:
-        """What the graph gives for texts, in their order."""
+    def _each(self, texts: Iterable[str], prompt: str | None) -> Iterator[Result]:
+        """What the graph gives for each text, in their order, of one window after another."""
         given, session = checked_texts(texts), self._opened()
-        windows = (given[start : start + WINDOW] for start in range(0, len(given), WINDOW))
-        rows = (session.tokenize(window, prompt) for window in windows)
-        found = map(session.results, rows)
-        return np.concatenate([np.empty((0, DIMENSION), np.float32), *found])
+        for start in range(0, len(given), WINDOW):
+            rows = session.tokenize(given[start : start + WINDOW], prompt)
+            yield from session.results(rows)
 
 
 def checked_prompt(prompt: str | None) -> str | None:

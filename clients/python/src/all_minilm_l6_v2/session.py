@@ -4,7 +4,7 @@
 import ctypes
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
@@ -24,7 +24,9 @@ from .contract import CONTRACT, DIMENSION, OUTPUTS, PAD_ID, PROMPTS
 from .errors import DeviceError, ModelError
 
 Vectors = NDArray[np.float32]
-Results = Vectors
+
+#: What a text gets: ``[dimension]``.
+Result = Vectors
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
@@ -68,19 +70,19 @@ class Session:
         prefix = "" if prompt is None else PROMPTS[prompt]
         return [row.ids for row in self.tokenizer.encode_batch_fast([prefix + t for t in texts])]
 
-    def run(self, rows: Sequence[Sequence[int]]) -> Results:
+    def run(self, rows: Sequence[Sequence[int]]) -> list[Result]:
         """Run at least one row of token ids as one batch."""
-        vectors: Vectors = self.graph.run(OUTPUTS, feeds(rows))[0]
-        return vectors
+        vectors = self.graph.run(OUTPUTS, feeds(rows))[0]
+        return list(vectors)
 
-    def results(self, rows: Sequence[Sequence[int]]) -> Results:
+    def results(self, rows: Sequence[Sequence[int]]) -> list[Result]:
         """Run rows in batches of similar length, some side by side; the results in their order."""
         lengths = [len(row) for row in rows]
-        cut = list(batches(lengths, self._budget))
-        results = np.empty((len(rows), DIMENSION), np.float32)
+        cut, results = list(batches(lengths, self._budget)), dict[int, Result]()
 
         def run(batch: list[int]) -> None:
-            results[batch] = self.run([rows[i] for i in batch])
+            found = self.run([rows[i] for i in batch])
+            results.update(zip(batch, found, strict=True))
 
         # A row longer than a batch has work for all threads, and takes much memory: it runs alone.
         alone = sum(lengths[batch[0]] > self._budget for batch in cut)
@@ -90,7 +92,12 @@ class Session:
         if cut[alone:]:
             with ThreadPoolExecutor(self._side_by_side) as pool:
                 list(pool.map(run, cut[alone:]))
-        return results
+        return [results[i] for i in range(len(rows))]
+
+
+def stacked(rows: Iterable[Vectors]) -> Vectors:
+    """The rows of all texts as one array ``[texts, dimension]``, also of none."""
+    return np.fromiter(rows, np.dtype((np.float32, (DIMENSION,))))
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

@@ -11,6 +11,7 @@ from polybake.generation.languages.language import (
     Spelling,
     bracketed,
     pascal,
+    pascal_method,
     quoted,
 )
 
@@ -77,6 +78,7 @@ xunit
 
 CSHARP = Language(
     name="csharp",
+    method=pascal_method,
     string=csharp_string,
     project_string=msbuild_text,
     literal=csharp_literal,

@@ -6,7 +6,14 @@ from itertools import groupby
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed, joined, quoted
+from polybake.generation.languages.language import (
+    Language,
+    Spelling,
+    bracketed,
+    joined,
+    pascal_method,
+    quoted,
+)
 
 
 def go_string(text: str) -> str:
@@ -98,6 +105,7 @@ unicode unique unsafe utf8 var vendor wazero weak
 
 GO = Language(
     name="go",
+    method=pascal_method,
     string=go_string,
     project_string=go_string,
     literal=go_literal,

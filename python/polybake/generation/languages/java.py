@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, joined
+from polybake.generation.languages.language import Language, Spelling, camel_method, joined
 
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -57,6 +57,7 @@ synchronized this throw throws transient true try void volatile while
 
 JAVA = Language(
     name="java",
+    method=camel_method,
     string=java_string,
     project_string=maven_text,
     literal=java_literal,

@@ -35,6 +35,7 @@ class Language:
         shares: Binary files that several languages have in common, which lie once in the folder of
             templates: their path in it, by that in a client.
         base: A folder of templates that it has in common with other languages; its own come first.
+        method: Spells the name of a method, given in snake case.
         beside: Whether its clients take models whose weights lie beside the graph.
     """
 
@@ -51,6 +52,7 @@ class Language:
     path: Callable[[str, str], str] = lambda package, _module: snake(package)
     shares: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
+    method: Callable[[str], str] = str
     beside: bool = True
 
 
@@ -113,3 +115,14 @@ def snake(model: str) -> str:
 def pascal(model: str) -> str:
     """``AllMinilmL6V2``."""
     return "".join(part.capitalize() for part in model.split("-"))
+
+
+def pascal_method(name: str) -> str:
+    """``EmbedQueries``."""
+    return pascal(name.replace("_", "-"))
+
+
+def camel_method(name: str) -> str:
+    """``embedQueries``."""
+    first, _, rest = name.partition("_")
+    return first + pascal_method(rest)

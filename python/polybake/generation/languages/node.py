@@ -4,7 +4,13 @@ import json
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed, quoted
+from polybake.generation.languages.language import (
+    Language,
+    Spelling,
+    bracketed,
+    camel_method,
+    quoted,
+)
 
 #: The most characters of a list or an object within one line.
 _WIDTH = 100
@@ -55,6 +61,7 @@ promise set stream string symbol timeout typescript uri
 
 NODE = Language(
     name="node",
+    method=camel_method,
     string=javascript_string,
     project_string=json_string,
     literal=javascript_literal,

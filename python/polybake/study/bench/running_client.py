@@ -66,7 +66,7 @@ class RunningClient:
             HarnessError: The vectors are not the model's.
         """
         results = self.embed(golden.case.texts)
-        outcome = judge_case(Stage.EMBED, golden, results, self._tolerance)
+        outcome = judge_case(Stage.EMBED, golden, [results], self._tolerance)
         if outcome.status is not Status.PASS:
             raise HarnessError(outcome.status, outcome.message)
 

@@ -11,7 +11,7 @@ from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import smallest
 from polybake.study.random.texts import Drawn
 from polybake.verification.judging.golden import decode_fixture
-from polybake.verification.judging.stages import request_for, stages_of
+from polybake.verification.judging.stages import requests_for, stages_of
 from polybake.verification.session import Session
 from polybake.verification.verdict import HarnessError, Stage, Status, Verdict
 
@@ -91,7 +91,8 @@ class Failing:
         """Return the client's token ids, whatever stage failed."""
         self._session = session = self._session or self.open()
         try:
-            rows = session.ask(request_for(Stage.TOKENIZE, case), session.timeouts.answer)
+            (request,) = requests_for(Stage.TOKENIZE, case)
+            rows = session.ask(request, session.timeouts.answer)
         except HarnessError as error:
             return f"none ({error.status})"
         return _shown(rows.get("input_ids") if isinstance(rows, dict) else rows)

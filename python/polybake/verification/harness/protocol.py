@@ -14,6 +14,10 @@ LANGUAGE = r"^[a-z][a-z0-9-]*$"
 PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
+#: What places of characters count: those of strings in Python, in JavaScript, and in Go.
+Places = Literal["code_points", "utf-16", "utf-8"]
+
+
 class Message(BaseModel):
     """A part of the protocol. Numbers are not taken for strings nor the other way round."""
 
@@ -130,6 +134,9 @@ class Started(Message):
     fingerprint: str
     provider: Provider
     capabilities: list[str] = Field(description="The requests that are not skipped.")
+    places: Places = Field(
+        default="code_points", description="What places of characters in answers count."
+    )
 
 
 class TypedRows(Message):

@@ -9,31 +9,38 @@ LIMIT = 1e-5
 _SCORE = "score"
 
 
-def compare_answers(golden: object, found: object, place: str = "answer") -> str | None:
+def compare_answers(
+    golden: object, found: object, *, top: int | None = None, place: str = "answer"
+) -> str | None:
     """Return the first difference with its place; None if there is none.
 
-    Entries with scores are ranked, and entries of equal score may have any order. If several are
-    equal to the last entry, any of them may be there, as the entries cut off are unknown.
+    Entries with scores are ranked, and entries of equal score may have any order. If a list was cut
+    and several are equal to its last entry, any of them may be there: the others are unknown.
 
     Args:
         golden: The golden answer, as JSON.
         found: The client's answer.
+        top: How many entries of each list were asked for.
         place: The place in messages, such as ``answer[2].label``.
     """
     if isinstance(golden, list) and isinstance(found, list):
         if len(golden) != len(found):
             return f"{place} has {len(found)} entries, expected {len(golden)}"
         if _ranked(golden) and _ranked(found):
-            found = _without_ties(golden, _in_order_of(golden, found))
+            found = _in_order_of(golden, found)
+            found = _without_ties(golden, found) if len(golden) == top else found
         parts = (
-            compare_answers(one, other, f"{place}[{number}]")
+            compare_answers(one, other, top=top, place=f"{place}[{number}]")
             for number, (one, other) in enumerate(zip(golden, found, strict=True))
         )
         return next(filter(None, parts), None)
     if isinstance(golden, dict) and isinstance(found, dict):
         if golden.keys() != found.keys():
             return f"{place} has {', '.join(found)}, expected {', '.join(golden)}"
-        parts = (compare_answers(golden[key], found[key], f"{place}.{key}") for key in golden)
+        parts = (
+            compare_answers(golden[key], found[key], top=top, place=f"{place}.{key}")
+            for key in golden
+        )
         return next(filter(None, parts), None)
     if isinstance(golden, float) and isinstance(found, int | float) and not isinstance(found, bool):
         near = abs(golden - found) <= LIMIT * max(1.0, abs(golden))

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, cast
+from typing import Any
 
-from polybake.base.modelfile.fixture import Case, Fixture
+from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import NO_LIMIT, Contract
-from polybake.verification.harness.protocol import Answer, Errored, Skipped
+from polybake.verification.harness.protocol import Answer, Errored, Places, Skipped
 from polybake.verification.judging.answers import compare_answers
+from polybake.verification.judging.calls import ClientCall, client_calls
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,13 @@ class ArgumentCase:
     index: int | None = None
     answer: Any = None
 
-    def judge(self, found: Answer) -> str:
-        """Return what is wrong with a client's answer; nothing if it is right."""
+    def judge(self, found: Answer, places: Places = "code_points") -> str:
+        """Return what is wrong with a client's answer; nothing if it is right.
+
+        Args:
+            found: The answer.
+            places: What the client's strings count.
+        """
         if isinstance(found, Skipped):
             # Strings of some languages cannot hold such a text.
             return "" if self.kind == "invalid_text" else f"skipped: {found.reason}"
@@ -42,7 +48,8 @@ class ArgumentCase:
             return f"{_error(found.kind, found.index)}, expected {_error(self.kind, self.index)}"
         if self.kind is not None:
             return f"an answer, expected {_error(self.kind, self.index)}"
-        return compare_answers(self.answer, found.results) or ""
+        golden = ClientCall(self.request, self.answer)
+        return compare_answers(golden.answer_in(places), found.results, top=golden.top) or ""
 
 
 def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, ...]:
@@ -52,7 +59,7 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
     whose ranked answers it ``takes`` so many. ``$…`` stands for what depends on the contract.
     """
     known = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
-    asked = [case for case in fixture.cases if case.call is not None]
+    asked = [call for case in fixture.cases for call in client_calls(case)]
     unlimited = contract.max_length == NO_LIMIT
     stand_ins = _stand_ins(contract, 0 if unlimited else contract.max_length + 1)
     found = []
@@ -64,7 +71,7 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
             expected = one.get("answer")
         elif asked:
             golden = max(asked, key=_entries)
-            request = {"cmd": "call", **cast(dict[str, Any], golden.call), **one["golden"]}
+            request = {"cmd": "call", **golden.arguments, **one["golden"]}
             expected = _first(golden.answer, one["takes"])
         else:
             continue
@@ -98,10 +105,9 @@ def _filled(value: Any, stand_ins: Mapping[str, Any]) -> Any:
     return stand_ins.get(value, value) if isinstance(value, str) else value
 
 
-def _entries(case: Case) -> int:
+def _entries(call: ClientCall) -> int:
     """How many ranked entries the answer to a golden call has."""
-    answer = cast(list[Any], case.answer)
-    return sum(len(one) if isinstance(one, list) else 1 for one in answer)
+    return sum(len(one) if isinstance(one, list) else 1 for one in call.answer)
 
 
 def _first(answer: Any, count: int) -> Any:

@@ -13,9 +13,8 @@ import numpy as np
 
 from polybake.base.modelfile.fixture import Case, Device, Text, encode_vectors
 from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.verification.judging.calls import have_stream, stream_of
 from polybake.verification.judging.golden import Golden, GoldenCase
-from polybake.verification.judging.stages import have_stream
-from polybake.verification.judging.streamed import stream_of
 from polybake.verification.verdict import SESSION, Stage
 
 #: The tokens of a batch of every generated client. Source: docs/protocol.md, "Vectors".

@@ -1,8 +1,8 @@
 """The stages of a case: the requests, and how the answers are judged."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
@@ -16,12 +16,14 @@ from polybake.verification.harness.protocol import (
     Embed,
     EmbedIds,
     EncodedVectors,
+    Places,
     Request,
     Stream,
     Tokenize,
     TypedRows,
 )
 from polybake.verification.judging.answers import compare_answers
+from polybake.verification.judging.calls import ClientCall, client_calls, have_stream
 from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.verdict import Stage, Status
 
@@ -58,33 +60,57 @@ def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
     return (*many, Stage.ARGUMENTS, Stage.SELF_CHECK, Stage.STOP)
 
 
-def have_stream(cases: Iterable[Case]) -> bool:
-    """Return whether clients can stream the cases' answers: streams are of single texts."""
-    calls = [cast(dict[str, Any], case.call) for case in cases if case.call is not None]
-    given = [call.get("texts", call.get("documents", [None])) for call in calls]
-    return all(isinstance(text, str) for texts in given for text in texts)
-
-
-def request_for(stage: Stage, case: Case) -> Request:
-    """Return the request for a stage of a case."""
+def requests_for(stage: Stage, case: Case) -> tuple[Request, ...]:
+    """Return the requests for a stage of a case: a call may take several."""
     if stage is Stage.TOKENIZE:
-        return Tokenize(texts=case.texts, prompt=case.prompt)
+        return (Tokenize(texts=case.texts, prompt=case.prompt),)
     if stage is Stage.EMBED_IDS:
-        return EmbedIds(input_ids=case.input_ids, type_ids=case.type_ids, prompt=case.prompt)
+        return (EmbedIds(input_ids=case.input_ids, type_ids=case.type_ids, prompt=case.prompt),)
     if stage is Stage.CALL:
-        return Call.model_validate(case.call)
+        return tuple(Call.model_validate(call.arguments) for call in client_calls(case))
     if stage is Stage.STREAM:
-        return Stream.model_validate(case.call or {"texts": case.texts, "prompt": case.prompt})
-    return Embed(texts=case.texts, prompt=case.prompt)
+        return (Stream.model_validate(case.call or {"texts": case.texts, "prompt": case.prompt}),)
+    return (Embed(texts=case.texts, prompt=case.prompt),)
 
 
-def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
-    """Judge the answer to a stage of a case."""
+def judge_case(
+    stage: Stage,
+    golden: GoldenCase,
+    results: Sequence[object],
+    tolerance: Tolerance,
+    places: Places = "code_points",
+) -> Outcome:
+    """Judge the answers to a stage of a case.
+
+    Args:
+        stage: The stage.
+        golden: The case.
+        results: What was answered to each request.
+        tolerance: The tolerance of vectors.
+        places: What the client's strings count.
+    """
+    case = golden.case
+    if stage is Stage.CALL:
+        return _judge_calls(client_calls(case), results, places)
+    if stage is Stage.STREAM and case.call is not None:
+        return _judge_calls([ClientCall(case.call, case.answer)], results, places)
+    return _judge_result(stage, golden, results[0], tolerance)
+
+
+def _judge_calls(calls: Sequence[ClientCall], results: Sequence[object], places: Places) -> Outcome:
+    """Judge a task's own answers; the first that differs is the outcome."""
+    for call, found in zip(calls, results, strict=True):
+        message = compare_answers(call.answer_in(places), call.cut(found), top=call.top)
+        if message:
+            return Outcome(Status.FAIL, message)
+    return Outcome(Status.PASS)
+
+
+def _judge_result(
+    stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance
+) -> Outcome:
     if stage is Stage.TOKENIZE:
         return _judge_ids(golden, results)
-    if stage is Stage.CALL or (stage is Stage.STREAM and golden.case.call is not None):
-        message = compare_answers(golden.case.answer, results)
-        return Outcome(Status.FAIL, message) if message else Outcome(Status.PASS)
     if golden.further:
         return _judge_outputs(golden, results, tolerance)
     return _judge_vectors(golden, results, tolerance)

@@ -1,16 +1,14 @@
 /** A page of this folder in a headless Chromium, which is asked one thing after another. */
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, delimiter, extname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 
 /** @import { ServerResponse } from "node:http" */
-
-const FOLDER = new URL("../", import.meta.url);
 
 /** Where it is installed, a package may lie above this folder. */
 const RUNTIME = new URL(import.meta.resolve("onnxruntime-web/wasm"));
@@ -41,33 +39,35 @@ const TYPES = /** @type {Record<string, string>} */ ({
  * Open a page that imports `answer` from a module of this folder, and gives it what is asked.
  *
  * @param {string} module
- * @param {{ headers?: Record<string, string>, imports?: Record<string, string> }} [more] of its import map
+ * @param {{ imports?: Record<string, string> }} [more] of its import map
  */
-export async function openPage(module, { headers = {}, imports = {} } = {}) {
+export async function openPage(module, { imports = {} } = {}) {
   /** What is not of this folder, by its address. @type {Map<string, (response: ServerResponse) => void>} */
   const routes = new Map();
   /** @type {ServerResponse | undefined} */
   let waiting;
-  /** @type {{ resolve: (answer: string) => void, reject: (error: Error) => void } | undefined} */
-  let question;
+  /** Gives what the page answers, and what makes it fail; who waits for neither needs no error. */
+  const page = new EventEmitter().on("error", () => {});
+  const answered = async () => (await once(page, "answer"))[0];
 
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(String(request.url), "http://localhost");
-    if (request.method === "POST") {
-      const body = await text(request);
-      if (pathname === "/failed") return failed(new Error(`the page failed: ${body}`));
+    if (pathname === "/failed") {
+      page.emit("error", new Error(`the page failed: ${await text(request)}`));
+    } else if (request.method === "POST") {
       waiting = response;
-      question?.resolve(body);
+      page.emit("answer", await text(request));
     } else if (pathname === "/") {
-      const html = pageOf(module, imports);
-      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
+      response.writeHead(200, { "content-type": "text/html" }).end(pageOf(module, imports));
     } else {
-      const route = routes.get(pathname);
-      if (route) route(response);
-      else send(response, pathOf(pathname), headers);
+      const [, folder, name] = pathname.split("/");
+      const [path, base] =
+        folder === "runtime" ? [name, RUNTIME] : [`..${pathname}`, import.meta.url];
+      const route = routes.get(pathname) ?? (() => send(response, new URL(path, base)));
+      route(response);
     }
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
 
   const home = mkdtempSync(join(tmpdir(), "chromium-"));
@@ -80,23 +80,10 @@ export async function openPage(module, { headers = {}, imports = {} } = {}) {
   browser.stderr?.on("data", (data) => {
     said = `${said}${data}`.slice(-10_000);
   });
-  const ended = new Promise((resolve) => browser.once("exit", resolve));
-  ended.then((code) => failed(new Error(`Chromium ended with ${code}: ${said}`)));
-
-  /** @param {Error} error */
-  function failed(error) {
-    question?.reject(error);
-  }
-
-  /** @returns {Promise<string>} */
-  function answered() {
-    return new Promise((resolve, reject) => {
-      question = { resolve, reject };
-    });
-  }
+  const ended = once(browser, "exit");
+  ended.then(([code]) => page.emit("error", new Error(`Chromium ended with ${code}: ${said}`)));
 
   async function close() {
-    question = undefined;
     for (const pipe of browser.stdio.slice(3)) pipe?.destroy();
     const late = setTimeout(() => browser.kill("SIGKILL"), 5000);
     await ended;
@@ -113,7 +100,7 @@ export async function openPage(module, { headers = {}, imports = {} } = {}) {
   return {
     close,
     /** @param {string} address @param {string} path */
-    serve: (address, path) => routes.set(address, (response) => send(response, path, headers)),
+    serve: (address, path) => routes.set(address, (response) => send(response, path)),
     routes,
     /** @param {string} message */
     ask(message) {
@@ -124,40 +111,22 @@ export async function openPage(module, { headers = {}, imports = {} } = {}) {
   };
 }
 
-/** @returns {string} */
 function program() {
   const folders = String(process.env.PATH).split(delimiter);
   const places = folders.flatMap((folder) => PROGRAMS.map((name) => join(folder, name)));
   places.push("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome");
-  const found = process.env.CHROME_PATH ?? places.find(isProgram);
+  const found = process.env.CHROME_PATH ?? places.find((place) => existsSync(place));
   if (found) return found;
   throw new Error(`no Chromium on PATH (${PROGRAMS.join(", ")}); install one, or set CHROME_PATH`);
 }
 
-/** @param {string} path */
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** @param {string} pathname */
-function pathOf(pathname) {
-  const [, folder, name] = pathname.split("/");
-  const url = folder === "runtime" ? new URL(name, RUNTIME) : new URL(`.${pathname}`, FOLDER);
-  return fileURLToPath(url);
-}
-
-/** @type {(response: ServerResponse, path: string, headers: object) => void} */
-function send(response, path, headers) {
+/** @type {(response: ServerResponse, path: string | URL) => void} */
+function send(response, path) {
   const file = createReadStream(path);
   file.once("error", () => response.writeHead(404).end());
   file.once("open", () => {
-    const type = TYPES[extname(path)] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type, "cache-control": "no-store", ...headers });
+    const type = TYPES[extname(String(path))] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type, "cache-control": "no-store" });
     file.pipe(response);
   });
 }

@@ -63,11 +63,8 @@ export class Thread {
     // A file's bytes are handed over, so that they are not in memory twice.
     const buffers = args.map((one) => one?.content).filter((one) => one instanceof ArrayBuffer);
     this.#worker.postMessage({ id, method, args }, buffers);
-    try {
-      return await new Promise((resolve, reject) => this.#questions.set(id, { resolve, reject }));
-    } finally {
-      this.#questions.delete(id);
-    }
+    const answer = new Promise((resolve, reject) => this.#questions.set(id, { resolve, reject }));
+    return answer.finally(() => this.#questions.delete(id));
   }
 
   /** End the thread, and with it all that it holds: graph, tokenizer, and their memory. */

@@ -19,21 +19,6 @@ export class HybridEmbedder extends Model {
       return { dense, sparse: sparse(row, weights), multiVector };
     });
   }
-
-  /** @type {api.HybridEmbedder["dense"]} */
-  async dense(texts) {
-    return (await this.embed(texts)).map(({ dense }) => dense);
-  }
-
-  /** @type {api.HybridEmbedder["sparse"]} */
-  async sparse(texts) {
-    return (await this.embed(texts)).map(({ sparse }) => sparse);
-  }
-
-  /** @type {api.HybridEmbedder["multiVector"]} */
-  async multiVector(texts) {
-    return (await this.embed(texts)).map(({ multiVector }) => multiVector);
-  }
 }
 
 /** The largest weight of each token id but the first, without those that are 0. @param {Row} row @param {Float32Array[]} weights */

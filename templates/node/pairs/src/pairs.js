@@ -11,9 +11,9 @@ const TEXTS = [0, 1].map((text) => PIECES.find((piece) => piece.text === text));
 /** Tokens that the two texts share. */
 const ROOM = MAX_LENGTH - PIECES.length + 2;
 
-/** One number a token: its id, and so many times the vocabulary's size as its type says. @type {(ids: number[], typeIds: number[]) => number[]} */
-export function packed(ids, typeIds) {
-  return ids.map((id, place) => id + VOCAB_SIZE * typeIds[place]);
+/** One number a token: its id, and so many times the vocabulary's size as its type says. @type {(ids: number[][], types: number[][]) => number[][]} */
+export function packed(ids, types) {
+  return ids.map((row, pair) => row.map((id, place) => id + VOCAB_SIZE * types[pair][place]));
 }
 
 /** The tokens of each pair, cut and joined; a text in several pairs is encoded once. @param {(texts: string[]) => Promise<number[][]>} encode @param {Pair[]} pairs */

@@ -46,8 +46,7 @@ export class Thread {
   }
 
   /** @param {api.Source} source @param {api.OpenOptions} options */
-  static async open(source, options) {
-    const { device, threads } = options;
+  static async open(source, { device, threads }) {
     const path = source instanceof URL ? fileURLToPath(source) : resolve(source);
     const thread = new Thread();
     thread.facts = await thread.ask("open", { path, device, threads });

@@ -45,11 +45,6 @@ export class Tagger extends Model {
       return spansOf(text, words, scores[place], aggregation);
     });
   }
-
-  /** @type {api.Tagger["scores"]} */
-  async scores(texts) {
-    return this._results(checkedTexts(texts));
-  }
 }
 
 /**

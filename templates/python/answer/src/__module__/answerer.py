@@ -50,7 +50,7 @@ class Answerer(Model):
         ((words, tokens),) = words_of(tokenizer, [searched], room)
         if not words:
             raise ValueError("the context has no words; give a text that may hold the answer")
-        ((none, *rows),) = self._results([(asked, searched)])
+        none, *rows = next(self._each([(asked, searched)]))
         check_tokens(searched, tokens, len(rows))
         by_token = {token: word for word in words for token in range(word.first, word.last)}
         scores: dict[tuple[int, int], float] = {}

@@ -6,7 +6,7 @@ from .contract import SETTINGS
 from .labels import Label, best_labels
 from .model import Model
 from .pairs import Pair
-from .session import Vectors
+from .session import Vectors, stacked
 
 
 class PairClassifier(Model):
@@ -25,4 +25,4 @@ class PairClassifier(Model):
 
     def scores(self, pairs: Iterable[Pair]) -> Vectors:
         """The score of each label: ``[pairs, labels]``, in the order of ``labels``."""
-        return self._results(pairs)
+        return stacked(self._each(pairs))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from .contract import SETTINGS
 from .labels import Label, best_labels
 from .model import Model
-from .session import Vectors
+from .session import Vectors, stacked
 
 
 class Classifier(Model):
@@ -24,4 +24,4 @@ class Classifier(Model):
 
     def scores(self, texts: Iterable[str]) -> Vectors:
         """The score of each label: ``[texts, labels]``, in the order of ``labels``."""
-        return self._results(texts)
+        return stacked(self._each(texts))

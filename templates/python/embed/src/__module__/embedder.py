@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE
 from .model import Model, checked_prompt, checked_text, checked_texts
-from .session import Vectors
+from .session import Vectors, stacked
 
 
 class Embedder(Model):
@@ -23,20 +23,19 @@ class Embedder(Model):
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._results(texts, checked_prompt(prompt))
+        return stacked(self._each(texts, checked_prompt(prompt)))
 
     def embed_query(self, text: str) -> Vectors:
         """Embed one search query, with the model's query prompt: ``[dimension]``."""
-        vector: Vectors = self._results([checked_text(text)], QUERY_PROMPT)[0]
-        return vector
+        return next(self._each([checked_text(text)], QUERY_PROMPT))
 
     def embed_queries(self, texts: Iterable[str]) -> Vectors:
         """Embed search queries, with the model's query prompt: ``[texts, dimension]``."""
-        return self._results(texts, QUERY_PROMPT)
+        return stacked(self._each(texts, QUERY_PROMPT))
 
     def embed_documents(self, texts: Iterable[str]) -> Vectors:
         """Embed documents, with the model's document prompt: ``[texts, dimension]``."""
-        return self._results(texts, DOCUMENT_PROMPT)
+        return stacked(self._each(texts, DOCUMENT_PROMPT))
 
     def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
@@ -51,4 +50,4 @@ class Embedder(Model):
             for token in row:
                 if not 0 <= token < VOCAB_SIZE:
                     raise ValueError(f"token id {token}: expected 0 to {VOCAB_SIZE - 1}")
-        return self._opened().run(rows) if len(rows) else self._results([], None)
+        return stacked(self._opened().run(rows) if len(rows) else [])

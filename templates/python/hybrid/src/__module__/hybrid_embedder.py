@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .contract import DIMENSION
-from .model import WINDOW, Model, checked_texts
+from .model import Model
 from .session import Vectors
 from .sparse_vector import SparseVector
 
@@ -34,25 +34,10 @@ class HybridEmbedder(Model):
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
-        given, session = checked_texts(texts), self._opened()
-        found: list[HybridEmbedding] = []
-        for start in range(0, len(given), WINDOW):
-            rows = session.tokenize(given[start : start + WINDOW])
-            for ids, (dense, weights, vectors) in zip(rows, session.results(rows), strict=True):
-                found.append(HybridEmbedding(dense, _sparse(ids[1:], weights[:, 0]), vectors))
-        return found
-
-    def dense(self, texts: Iterable[str]) -> Vectors:
-        """The dense vectors alone: ``[texts, dimension]``."""
-        return np.array([one.dense for one in self.embed(texts)], np.float32).reshape(-1, DIMENSION)
-
-    def sparse(self, texts: Iterable[str]) -> list[SparseVector]:
-        """The sparse vectors alone."""
-        return [one.sparse for one in self.embed(texts)]
-
-    def multi_vector(self, texts: Iterable[str]) -> list[Vectors]:
-        """The vectors of tokens alone: ``[rows, token_dimension]`` of each text."""
-        return [one.multi_vector for one in self.embed(texts)]
+        return [
+            HybridEmbedding(dense, _sparse(ids[1:], weights[:, 0]), vectors)
+            for ids, dense, weights, vectors in self._each(texts)
+        ]
 
 
 def _sparse(ids: Sequence[int], weights: Vectors) -> SparseVector:

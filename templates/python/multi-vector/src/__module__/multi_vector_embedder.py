@@ -28,19 +28,19 @@ class MultiVectorEmbedder(Model):
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._results(texts, checked_prompt(prompt))
+        return list(self._each(texts, checked_prompt(prompt)))
 
     def embed_query(self, text: str) -> Vectors:
         """Embed one search query, with the model's query prompt: ``[rows, dimension]``."""
-        return self._results([checked_text(text)], QUERY_PROMPT)[0]
+        return next(self._each([checked_text(text)], QUERY_PROMPT))
 
     def embed_queries(self, texts: Iterable[str]) -> list[Vectors]:
         """Embed search queries, with the model's query prompt."""
-        return self._results(texts, QUERY_PROMPT)
+        return list(self._each(texts, QUERY_PROMPT))
 
     def embed_documents(self, texts: Iterable[str]) -> list[Vectors]:
         """Embed documents, with the model's document prompt."""
-        return self._results(texts, DOCUMENT_PROMPT)
+        return list(self._each(texts, DOCUMENT_PROMPT))
 
     @staticmethod
     def max_sim(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .model import Model, checked_text, checked_texts
 from .ranking import best
-from .session import Vectors
+from .session import Vectors, stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +31,5 @@ class Reranker(Model):
     def score(self, query: str, documents: Iterable[str]) -> Vectors:
         """How well each document answers the query: ``[documents]``, in their order."""
         asked, given = checked_text(query, "query"), checked_texts(documents, "documents")
-        scores: Vectors = self._results([(asked, document) for document in given])[:, 0]
+        scores: Vectors = stacked(self._each([(asked, document) for document in given]))[:, 0]
         return scores

@@ -58,6 +58,5 @@ class SparseEmbedder(Model):
 
     def _sparse(self, texts: Iterable[str], prompt: str | None) -> list[SparseVector]:
         """Drop each window's zeros before the next one: those of all would fill memory."""
-        rows = (row for window in self._each_window(texts, prompt) for row in window)
-        places = ((row, np.flatnonzero(row)) for row in rows)
+        places = ((row, np.flatnonzero(row)) for row in self._each(texts, prompt))
         return [SparseVector(kept.astype(np.uint32), row[kept]) for row, kept in places]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .contract import SETTINGS
 from .model import Model, checked_texts
@@ -31,7 +30,7 @@ class Span:
 class Tagger(Model):
     """A model file that finds names, or whatever its labels are, in texts."""
 
-    #: What a token may be, in the order of ``scores``.
+    #: What a token may be, in the order of the model's scores.
     labels: tuple[str, ...] = tuple(SETTINGS["labels"])
 
     def tag(self, texts: Iterable[str], *, aggregation: Aggregation = "first") -> list[list[Span]]:
@@ -46,14 +45,10 @@ class Tagger(Model):
         given = checked_texts(texts)
         known = words_of(self._opened().tokenizer, given, SETTINGS["room"])
         found: list[list[Span]] = []
-        for text, (words, tokens), scores in zip(given, known, self._results(given), strict=True):
+        for text, (words, tokens), scores in zip(given, known, self._each(given), strict=True):
             check_tokens(text, tokens, len(scores))
             found.append(_spans(text, words, scores, aggregation))
         return found
-
-    def scores(self, texts: Iterable[str]) -> list[Vectors]:
-        """The scores of each text's tokens, truncated, without special ones: ``[tokens, labels]``."""
-        return self._results(texts)
 
 
 def _spans(
@@ -63,7 +58,9 @@ def _spans(
     spans: list[tuple[str, list[tuple[Word, float]]]] = []
     ended = True
     for word in words:
-        row = _aggregated(scores[word.first : word.last].astype(np.float64), aggregation)
+        tokens = scores[word.first : word.last].astype(np.float64)
+        surest = tokens[tokens.max(axis=1).argmax()]
+        row = {"first": tokens[0], "mean": tokens.mean(axis=0), "max": surest}[aggregation]
         best = int(row.argmax())
         mark = SETTINGS["marks"][best]
         if ended or mark["begins"] or mark["name"] != spans[-1][0]:
@@ -76,12 +73,3 @@ def _spans(
         for start, end in [(found[0][0].start, found[-1][0].end)]
         if name
     ]
-
-
-def _aggregated(scores: NDArray[np.float64], aggregation: Aggregation) -> NDArray[np.float64]:
-    """A word's scores, of those of its tokens: ``[labels]``."""
-    if aggregation == "mean":
-        mean: NDArray[np.float64] = scores.mean(axis=0)
-        return mean
-    surest: NDArray[np.float64] = scores[scores.max(axis=1).argmax()]
-    return surest if aggregation == "max" else scores[0]

@@ -35,16 +35,16 @@ def words_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[tupl
     Raises:
         LongTextError: a text has more tokens than there is room for.
     """
-    places = [[match.span() for match in _CHUNK.finditer(text)] for text in texts]
-    chunks = [chunk for text in texts for chunk in _CHUNK.findall(text)]
-    encodings = iter(tokenizer.encode_batch(chunks, add_special_tokens=False))
+    cut = [list(_CHUNK.finditer(text)) for text in texts]
+    given = [chunk[0] for chunks in cut for chunk in chunks]
+    encodings = iter(tokenizer.encode_batch(given, add_special_tokens=False))
     found: list[tuple[list[Word], int]] = []
-    for text, spans in zip(texts, places, strict=True):
+    for text, chunks in zip(texts, cut, strict=True):
         words: list[Word] = []
         tokens, full = 0, False
-        for start, end in spans:
+        for chunk in chunks:
             encoding = next(encodings)
-            words += _words(text[start:end], encoding, start, tokens)
+            words += _words(chunk[0], encoding, chunk.start(), tokens)
             tokens += len(encoding.ids)
             full = full or len(encoding.ids) >= MAX_LENGTH  # the tokenizer may have cut it
         if tokens > room or full:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .labels import Label, best_labels
 from .model import Model, checked_text, checked_texts
+from .session import stacked
 
 
 class ZeroShotClassifier(Model):
@@ -40,18 +41,14 @@ class ZeroShotClassifier(Model):
             raise ValueError(f"labels are {known}; give at least one, and each once")
         if "{}" not in checked_text(template, "template"):
             raise ValueError(f'template is "{template}"; put {{}} where the label goes')
-        hypotheses = [template.replace("{}", label) for label in known]
-        rows = self._results([(text, hypothesis) for text in given for hypothesis in hypotheses])
-        scores = _scores(rows.reshape(len(given), len(known), 2), multi_label or len(known) == 1)
-        return best_labels(scores, known, top)
+        pairs = [(text, template.replace("{}", label)) for text in given for label in known]
+        rows = stacked(self._each(pairs)).reshape(len(given), len(known), 2)
+        return best_labels(_scores(rows, multi_label or len(known) == 1), known, top)
 
 
 def _scores(rows: NDArray[np.float32], own: bool) -> NDArray[np.float64]:
     """Of ``[texts, labels, 2]``: softmax of entailment and contradiction, or of all entailments."""
-    entailment, contradiction = np.moveaxis(rows.astype(np.float64), 2, 0)
-    if own:
-        scores: NDArray[np.float64] = np.exp(-np.logaddexp(0, contradiction - entailment))
-        return scores
-    odds = np.exp(entailment - entailment.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
-    return shares
+    logits, axis = (rows, 2) if own else (rows[..., :1], 1)
+    odds = np.exp(logits.astype(np.float64) - logits.max(axis=axis, keepdims=True))
+    scores: NDArray[np.float64] = (odds / odds.sum(axis=axis, keepdims=True))[..., 0]
+    return scores

@@ -3,12 +3,14 @@
 package allminilml6v2;
 
 import java.util.Map;
+import java.util.Set;
 
 /** What this client was generated for; its texts are read from the manifest of the model file. */
 record Contract(Map<String, String> prompts) {
   /** SHA-256 of the contract in the model file: a file of another contract is refused. */
   static final String DIGEST = "d23f7cb4a6f8fc36e0783f38268738ea6b7460c69c1d2323581d2b9d33d6b0ee";
 
+  static final Set<String> OUTPUTS = Set.of("sentence_embedding");
   static final int DIMENSION = 384;
   static final int VOCAB_SIZE = 30522;
   static final int MAX_LENGTH = 256;

@@ -59,13 +59,13 @@ record Fixture(List<Case> cases, Map<String, Map<String, Double>> tolerances) {
   /** The largest difference of an element; no row may differ by more than its limit. */
   private static double compare(String id, List<float[]> found, Vectors stored, double maxAbs) {
     var bytes = Base64.getDecoder().decode(stored.data);
-    var numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    var numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
     double largest = 0;
     for (var vector : found) {
       double difference = 0;
       double square = 0;
       for (float number : vector) {
-        double expected = numbers.getFloat();
+        double expected = numbers.get();
         difference = Math.max(difference, Math.abs(number - expected));
         square += expected * expected;
       }

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 
 /** A model file, opened: what the clients of every task do. Threads may share it. */
 public abstract class Model implements AutoCloseable {
-  private final Session session;
+  final Session session;
   private final Semaphore calls = new Semaphore(Integer.MAX_VALUE); // one of which each call has
   private volatile boolean closed;
 
@@ -82,7 +82,7 @@ public abstract class Model implements AutoCloseable {
     }
   }
 
-  /** What the graph gives for texts, in their order. */
+  /** What texts get, in their order; in memory is a window of them at a time. */
   List<float[]> results(List<String> texts, String prompt) {
     return during(
         session -> {

@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** A model file, loaded: its tokenizer and its graph. Threads may share it. */
 final class Session {
@@ -51,27 +50,33 @@ final class Session {
         addCuda(settings);
       }
       graph = environment.createSession(path, settings);
-      metadata = graph.getMetadata().getCustomMetadata();
-      var contract = metadata.get("polybake.contract");
-      if (!Contract.DIGEST.equals(contract)) {
+      try {
+        metadata = graph.getMetadata().getCustomMetadata();
+        var digest = metadata.get("polybake.contract");
+        if (!Contract.DIGEST.equals(digest)) {
+          throw new ClientException.Model(
+              "%s: has contract %s, expected %s; to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
+                  .formatted(path, digest, Contract.DIGEST),
+              null);
+        }
+        manifest = GSON.fromJson(metadata.get("polybake.manifest"), Contract.Manifest.class);
+        if (cuda) { // a missing cuDNN is seen only by a run
+          run(List.of(new long[] {Contract.PAD_ID}));
+        }
+        tokenizer = TOKENIZERS.createTokenizerFromString(metadata.get("polybake.tokenizer"));
+      } catch (OrtException | RuntimeException error) {
         graph.close();
-        throw new ClientException.Model(
-            "%s: has contract %s, expected %s; to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
-                .formatted(path, contract, Contract.DIGEST),
-            null);
+        throw error;
       }
-    } catch (OrtException error) {
+    } catch (ClientException error) {
+      throw error;
+    } catch (OrtException | RuntimeException error) {
       var reason = " (" + error.getMessage() + "); ";
       throw cuda
           ? new ClientException.Device(
               "device \"cuda\" could not be started" + reason + "is onnxruntime_gpu there?", error)
           : new ClientException.Model(
               path + ": cannot be opened" + reason + "copy the file again", error);
-    }
-    manifest = GSON.fromJson(metadata.get("polybake.manifest"), Contract.Manifest.class);
-    tokenizer = TOKENIZERS.createTokenizerFromString(metadata.get("polybake.tokenizer"));
-    if (cuda) { // a missing cuDNN is seen only by a run
-      run(List.of(new long[] {Contract.PAD_ID}));
     }
   }
 
@@ -92,8 +97,7 @@ final class Session {
 
   /** Runs rows of token ids in batches of similar length; the results in their order. */
   List<float[]> results(List<long[]> rows) {
-    long budget = cuda ? 16_384 : 512; // tokens of a batch
-    return Batches.run(rows, budget, sideBySide, this::run);
+    return Batches.run(rows, cuda ? 16_384 : 512, sideBySide, this::run);
   }
 
   /** Runs at least one row of token ids as one batch, padded to the longest. */
@@ -114,13 +118,8 @@ final class Session {
     try {
       inputs.put("input_ids", tensor(ids, rows.size(), width));
       inputs.put("attention_mask", tensor(mask, rows.size(), width));
-      try (var outputs = graph.run(inputs, Set.of("sentence_embedding"))) {
-        var elements = ((OnnxTensor) outputs.get(0)).getFloatBuffer();
-        var vectors = new float[rows.size()][Contract.DIMENSION];
-        for (var vector : vectors) {
-          elements.get(vector);
-        }
-        return List.of(vectors);
+      try (var outputs = graph.run(inputs, Contract.OUTPUTS)) {
+        return List.of((float[][]) outputs.get(0).getValue());
       }
     } catch (OrtException error) {
       throw new RuntimeException(error); // as a checked one it would stand in every signature
@@ -134,9 +133,8 @@ final class Session {
   }
 
   void close() {
-    TOKENIZERS.deleteTokenizer(tokenizer);
-    try {
-      graph.close();
+    try (graph) {
+      TOKENIZERS.deleteTokenizer(tokenizer);
     } catch (OrtException error) {
       throw new RuntimeException(error);
     }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What no golden case shows: threads, the end of a model, and files that are not the baked one. */
 final class ClientTest {
   private static final List<String> TEXTS =
-      IntStream.range(0, 60).mapToObj(i -> "word ".repeat(i * 7 % 23) + i).toList();
+      IntStream.range(0, 60).mapToObj(i -> "a ".repeat(i * 7 % 23) + i).toList();
   private static Path path;
   private static Embedder model;
 
@@ -44,8 +43,9 @@ final class ClientTest {
     model = Embedder.open(path);
   }
 
-  private static String ask(List<String> texts) {
-    return new Gson().toJson(Calls.ask(model, texts));
+  private static String ask(Embedder model, List<String> texts) {
+    var found = model.embed(texts);
+    return Session.GSON.toJson(found);
   }
 
   @Test
@@ -55,8 +55,8 @@ final class ClientTest {
 
   @Test
   void threadsShareIt() {
-    var alone = ask(TEXTS);
-    var together = IntStream.range(0, 8).parallel().mapToObj(i -> ask(TEXTS));
+    var alone = ask(model, TEXTS);
+    var together = IntStream.range(0, 8).parallel().mapToObj(i -> ask(model, TEXTS));
     together.forEach(found -> assertEquals(alone, found));
   }
 
@@ -104,7 +104,7 @@ final class ClientTest {
   /** A copy with another letter in an entry, and with the digest of that, if it is mended. */
   private Model changed(String entry, String behind, boolean mended) throws Exception {
     var data = Files.readAllBytes(path);
-    var places = new Gson().fromJson(new String(data, 23, 256, US_ASCII), JsonObject.class);
+    var places = Session.GSON.fromJson(new String(data, 23, 256, US_ASCII), JsonObject.class);
     int start = places.getAsJsonArray(entry).get(0).getAsInt();
     // Of a number in base64 the letter with its highest bits.
     int further = behind.length() + (behind.startsWith("\"data") ? 4 : 0);
@@ -121,20 +121,20 @@ final class ClientTest {
   @Test
   void argumentsAreJudged() {
     var halfAPair = List.of("fine", "half a \ud800 pair");
-    var refused = assertThrows(ClientException.InvalidText.class, () -> ask(halfAPair));
+    var refused = assertThrows(ClientException.InvalidText.class, () -> ask(model, halfAPair));
     assertEquals(1, refused.index);
-    assertThrows(NullPointerException.class, () -> ask(Arrays.asList("a", null)));
+    assertThrows(NullPointerException.class, () -> ask(model, Arrays.asList("a", null)));
   }
 
   @Test
   void whatIsClosedSaysSo() {
     var closed = Embedder.open(path);
-    var running = CompletableFuture.supplyAsync(() -> Calls.ask(closed, TEXTS));
+    var running = CompletableFuture.supplyAsync(() -> ask(closed, TEXTS));
     closed.close();
     closed.close();
     var error = running.handle((found, failure) -> failure).join();
     assertTrue(error == null || error.getMessage().contains("is closed; open another"));
-    says("is closed; open another", () -> Calls.ask(closed, TEXTS));
+    says("is closed; open another", () -> ask(closed, TEXTS));
   }
 
   @Test

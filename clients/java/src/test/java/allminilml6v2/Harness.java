@@ -7,9 +7,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import ai.djl.util.Platform;
 import ai.onnxruntime.OrtEnvironment;
 import com.google.gson.Gson;
-import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -18,7 +18,6 @@ import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -27,14 +26,14 @@ import java.util.function.Function;
 
 /** Puts this client behind polybake's JSON Lines protocol. */
 final class Harness {
-  private static final Gson GSON = new GsonBuilder().serializeNulls().create();
+  private static final Gson GSON = Session.GSON.newBuilder().serializeNulls().create();
   private static Embedder opened;
   private static final Map<String, Function<JsonObject, Object>> COMMANDS =
       Map.of(
           "start", Harness::start,
-          "tokenize", asked -> opened.tokenize(texts(asked, "texts"), prompt(asked)),
-          "embed", asked -> together(opened.embed(texts(asked, "texts"), prompt(asked))),
-          "embed_ids", asked -> together(opened.embedIds(ids(asked, "input_ids"))),
+          "tokenize", asked -> opened.tokenize(texts(asked, "texts"), text(asked.get("prompt"))),
+          "embed", asked -> encoded(opened.embed(texts(asked, "texts"), text(asked.get("prompt")))),
+          "embed_ids", asked -> encoded(opened.embedIds(ids(asked, "input_ids"))),
           "self_check", asked -> opened.selfCheck(),
           "stop", asked -> null);
   private static final Map<String, String> KINDS =
@@ -48,8 +47,6 @@ final class Harness {
           "NullPointerException", "argument",
           "IllegalStateException", "argument", // of Gson, as of what is no list
           "JsonSyntaxException", "argument");
-
-  private record Vectors(String dtype, List<Integer> shape, String data) {}
 
   public static void main(String[] arguments) throws IOException {
     var answers = System.out;
@@ -103,41 +100,40 @@ final class Harness {
             "language_version", System.getProperty("java.version"),
             "runtime_version", OrtEnvironment.getEnvironment().getVersion(),
             "tokenizer_version", Platform.detectPlatform("tokenizers").getVersion());
-    var provider = Map.of("requested", device, "active", opened.provider(), "proven_by", "append");
-    var started = new HashMap<String, Object>(Map.of("protocol", 1, "name", opened.name()));
-    var capabilities = new ArrayList<>(COMMANDS.keySet());
-    capabilities.add("arguments");
-    started.putAll(Map.of("capabilities", capabilities, "fingerprint", opened.fingerprint()));
-    started.putAll(Map.of("client", client, "provider", provider));
-    return started;
+    return Map.of(
+        "protocol", 1,
+        "client", client,
+        "name", opened.name(),
+        "fingerprint", opened.fingerprint(),
+        "provider", Map.of("requested", device, "active", opened.provider(), "proven_by", "append"),
+        "capabilities",
+            List.of("start", "tokenize", "embed", "embed_ids", "self_check", "arguments"),
+        "places", "utf-16");
   }
 
-  static String prompt(JsonObject asked) {
-    return asked.get("prompt").isJsonNull() ? null : text(asked.get("prompt"));
-  }
-
-  static List<String> texts(JsonObject asked, String name) {
+  private static List<String> texts(JsonObject asked, String name) {
     return asked.get(name).getAsJsonArray().asList().stream().map(Harness::text).toList();
   }
 
-  /** A text, and nothing that Gson would take for one, such as a number. */
-  static String text(JsonElement given) {
-    if (!given.isJsonPrimitive() || !given.getAsJsonPrimitive().isString()) {
-      throw new IllegalArgumentException(given + " is no text");
+  /** A text or null, and nothing that Gson would take for a text, such as a number. */
+  private static String text(JsonElement given) {
+    if (given.isJsonNull() || (given instanceof JsonPrimitive one && one.isString())) {
+      return given.isJsonNull() ? null : given.getAsString();
     }
-    return given.getAsString();
+    throw new IllegalArgumentException(given + " is no text");
   }
 
+  /** Reads JSON's text: of its numbers Gson would cut what is behind the point. */
   private static List<long[]> ids(JsonObject asked, String name) {
-    return List.of(GSON.fromJson(asked.get(name), long[][].class));
+    return List.of(GSON.fromJson(asked.get(name).toString(), long[][].class));
   }
 
   /** What the graph gave for texts, as golden vectors are stored. */
-  private static Object together(List<float[]> rows) {
+  private static Object encoded(List<float[]> rows) {
     int dimension = Contract.DIMENSION;
     var data = ByteBuffer.allocate(rows.size() * dimension * Float.BYTES);
     rows.forEach(data.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()::put);
     var encoded = Base64.getEncoder().encodeToString(data.array());
-    return new Vectors("float32", List.of(rows.size(), dimension), encoded);
+    return Map.of("dtype", "float32", "shape", List.of(rows.size(), dimension), "data", encoded);
   }
 }
