@@ -18,9 +18,12 @@ def manifest(every_feed: Path) -> Manifest:
     return read_head(every_feed).manifest
 
 
+TASK = {"client": "Embedder", "gives": "Embeddings", "note": "{embed_query} of `{}`"}
+
+
 def context_of(manifest: Manifest, language: str):
     names = names_for(language, manifest.name)
-    return build_context(manifest, LANGUAGES[language], names, "0.1.0", client="Embedder")
+    return build_context(manifest, LANGUAGES[language], names, "0.1.0", TASK)
 
 
 def with_contract(manifest: Manifest, **changes: object) -> Manifest:
@@ -85,3 +88,16 @@ def test_a_packed_element_has_eight_dimensions(
     output = manifest.contract.output.model_copy(update=changes)
     made = context_of(with_contract(manifest, output=output), "ruby")
     assert (made.dimension, made.dimensions) == (7, dimensions)
+
+
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("python", "`embed_query` of `{}`"),
+        ("browser", "`embedQuery` of `{}`"),
+        ("go", "`EmbedQuery` of `{}`"),
+    ],
+)
+def test_each_language_spells_methods(manifest: Manifest, language: str, note: str) -> None:
+    """Braces of a task's note that name none stay as they are."""
+    assert context_of(manifest, language).note == note
