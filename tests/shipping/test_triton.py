@@ -80,7 +80,7 @@ def test_tritons_schema_takes_every_configuration(every_feed: Path, repository: 
     assert encoder.platform == "onnxruntime_onnx"
     assert {one.name: list(one.dims) for one in encoder.input} == {
         **{name: [-1, -1] for name in ("ids", "mask", "types", "positions")},
-        "prompt": [1],
+        **{name: [1] for name in ("prompt", "route")},
     }
     assert [(one.name, list(one.dims)) for one in encoder.output] == [("vector", [-1, 7])]
     assert encoder.max_batch_size == 0  # the prompt's number has no place in a batch
