@@ -126,6 +126,7 @@ def test_a_missing_row_fails_the_run(project: Project) -> None:
     assert "nox -s oracle -- --write-support" in output
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("part", [("-k", "test_b"), ("tests/test_tiny.py",)])
 def test_only_a_whole_run_misses_rows(project: Project, part: tuple[str, ...]) -> None:
     """A row that nothing proves any more fails a run of everything, and of no less."""
@@ -136,6 +137,7 @@ def test_only_a_whole_run_misses_rows(project: Project, part: tuple[str, ...]) -
     assert "docs/support.md has a row that no test wrote: a, folder, mean" in output
 
 
+@pytest.mark.weekly
 def test_a_part_is_not_written(project: Project) -> None:
     """Rows of tests that did not run or did not pass are not lost."""
     before = project.page.read_text(encoding="utf-8")
