@@ -70,9 +70,9 @@ class Session:
         prefix = "" if prompt is None else PROMPTS[prompt]
         return [row.ids for row in self.tokenizer.encode_batch_fast([prefix + t for t in texts])]
 
-    def run(self, ids: Sequence[Sequence[int]]) -> list[Result]:
-        """Run at least one row of ids as one batch."""
-        vectors = self.graph.run(OUTPUTS, feeds(ids))[0]
+    def run(self, rows: Sequence[Sequence[int]]) -> list[Result]:
+        """Run at least one row of token ids as one batch."""
+        vectors = self.graph.run(OUTPUTS, feeds(rows))[0]
         return list(vectors)
 
     def results(self, rows: Sequence[Sequence[int]]) -> list[Result]:
