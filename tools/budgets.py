@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -86,9 +87,13 @@ def counted_templates(folder: Path) -> tuple[str, bool]:
     paths = [path for path in folder.rglob("*") if path.is_file()]
     texts = [path.read_text("utf-8") for path in paths if path.parent.name not in _NO_TEMPLATES]
     counts = sum(len(text.splitlines()) for text in texts), len(texts)
-    parts = [*zip(("lines", "files"), counts, TEMPLATES, strict=True)]
-    told = ", ".join(f"{part} {count} of {most}" for part, count, most in parts)
-    return told, all(count <= most for _, count, most in parts)
+    return _judged([*zip(("lines", "files"), counts, TEMPLATES, strict=True)])
+
+
+def _judged(counts: Sequence[tuple[str, int, int]]) -> tuple[str, bool]:
+    """Say each part's count and its most, and whether none exceeds it."""
+    told = ", ".join(f"{part} {count} of {most}" for part, count, most in counts)
+    return told, all(count <= most for _, count, most in counts)
 
 
 def counted(manifest: Manifest, language: str) -> tuple[str, bool]:
@@ -110,8 +115,7 @@ def counted(manifest: Manifest, language: str) -> tuple[str, bool]:
         ("harness", sum(beyond(budget.harness)), budget.harness_lines),
         ("own tests", sum(beyond(budget.tests)), budget.tests_lines),
     ]
-    told = ", ".join(f"{part} {count} of {most}" for part, count, most in counts)
-    return told, all(count <= most for _, count, most in counts)
+    return _judged(counts)
 
 
 def _beyond(text: str, known: str) -> int:

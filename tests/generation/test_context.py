@@ -18,7 +18,12 @@ def manifest(every_feed: Path) -> Manifest:
     return read_head(every_feed).manifest
 
 
-TASK = {"client": "Embedder", "gives": "Embeddings", "note": "{embed_query} of `{}`"}
+TASK = {
+    "client": "Embedder",
+    "stream": "vectors",
+    "gives": "Embeddings",
+    "note": "{embed_query} of `{}`",
+}
 
 
 def context_of(manifest: Manifest, language: str):

@@ -52,9 +52,10 @@ class Context:
     gets several outputs, the first of which is ``output`` and the others ``further``, ``words``
     whether a client finds the words of texts, ``beside`` whether the weights lie beside the graph,
     ``fed_prompt`` whether the graph takes a number for each prompt; ``bulk`` and ``cuda`` whether
-    it has these parts. ``feeds`` says what each input of the graph takes. ``window`` is how many
-    texts are in memory at a time, ``pad_right`` says on which side rows are padded. ``name`` to
-    ``document_prompt`` are literals of the language, and so are ``digest`` (of the contract),
+    it has these parts; ``stream`` is ``vectors`` or ``call``, as a stream of texts gives them, and
+    empty where there is none. ``feeds`` says what each input of the graph takes. ``window`` is how
+    many texts are in memory at a time, ``pad_right`` says on which side rows are padded. ``name``
+    to ``document_prompt`` are literals of the language, and so are ``digest`` (of the contract),
     ``outputs`` (the names that a run is asked for; ``counts`` is the one that counts rows),
     ``prompts``, ``pair`` and its ``pieces``, and each value of ``setting``, the task's settings by
     name. ``prompt_names`` has the names of all prompts, and is empty where there are none. Of pairs
@@ -67,6 +68,7 @@ class Context:
 
     task: str
     client: str
+    stream: str
     gives: str
     note: str
     method: Callable[[str], str]
@@ -170,6 +172,7 @@ def build_context(
     return Context(
         task=contract.task,
         client=task["client"],
+        stream=task["stream"],
         gives=task["gives"],
         note=_METHOD.sub(lambda name: f"`{language.method(name[1])}`", task["note"].strip()),
         method=language.method,
