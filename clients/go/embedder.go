@@ -17,7 +17,7 @@ func (m *Embedder) Tokenize(ctx context.Context, texts []string, options *EmbedO
 }
 
 // EmbedIDs runs rows of token ids, special ones included, as one batch, padded to the longest. It
-// fails with an [ArgumentError] where the model has no such id, or takes fewer in a row.
+// fails with an [*ArgumentError] where the model has no such id, or takes fewer in a row.
 func (m *Embedder) EmbedIDs(ctx context.Context, rows [][]int64) ([][]float32, error) {
 	invalid := ctx.Err()
 	for i, row := range rows {

@@ -34,13 +34,14 @@ type Embedder struct {
 	device      Device
 	concurrency int
 	manifest    struct{ Name, Fingerprint string }
-	tokenizer   *tokenizer
-	session     *ort.DynamicAdvancedSession // nil once it is closed
-	gate        sync.RWMutex                // calls read, Close writes
+	tokenizer   tokenizer
+	session     *ort.DynamicAdvancedSession
+	gate        sync.RWMutex // calls read, and Close alone writes
+	closing     sync.Once
 }
 
-// Open opens a model file; options may be nil. It fails with a [ModelError] where the file is missing, not whole,
-// or has another contract, and with a [DeviceError] where the device or ONNX Runtime is not there.
+// Open opens a model file; options may be nil. It fails with a [*ModelError] where the file is missing, not whole,
+// or has another contract, and with a [*DeviceError] where the device or ONNX Runtime is not there.
 func Open(path string, options *Options) (*Embedder, error) {
 	given, processors := *cmp.Or(options, &Options{}), runtime.GOMAXPROCS(0)
 	device := cmp.Or(given.Device, CPU)
@@ -66,13 +67,15 @@ func Open(path string, options *Options) (*Embedder, error) {
 
 // load opens what the file holds, which must be this client's.
 func (m *Embedder) load(path string, threads int) (err error) {
-	if m.path, err = filepath.Abs(path); err == nil {
+	m.path, err = filepath.Abs(path)
+	_, missing := os.Stat(m.path)
+	if err = cmp.Or(err, missing); err == nil {
 		m.session, err = openSession(m.path, m.device, threads)
 	}
-	if err == nil && m.device == CUDA { // a missing cuDNN is seen only by a run
+	if err == nil && m.device == CUDA && m.entry("contract") == contract { // a missing cuDNN is seen only by a run
 		_, err = m.run([][]int64{{padID}})
 	}
-	if err != nil && m.device == CUDA {
+	if err != nil && missing == nil && m.device == CUDA {
 		const remedy = "let ONNXRUNTIME_LIBRARY_PATH name the GPU build of ONNX Runtime, and check the GPU driver, CUDA and cuDNN"
 		return &DeviceError{fmt.Errorf("device \"cuda\" could not be started (%v); %s", err, remedy)}
 	}
@@ -81,7 +84,8 @@ func (m *Embedder) load(path string, threads int) (err error) {
 			const remedy = "to see what differs: polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
 			return &ModelError{fmt.Errorf("%s: has contract %s, expected %s; %s", m.path, cmp.Or(found, "none"), contract, remedy)}
 		}
-		m.tokenizer, err = openTokenizer(m.entry("tokenizer"))
+		m.tokenizer.json = func() string { return m.entry("tokenizer") }
+		_, err = m.tokenizer.encode("")
 		err = cmp.Or(err, json.Unmarshal([]byte(m.entry("manifest")), &m.manifest))
 	}
 	if err != nil {
@@ -101,28 +105,24 @@ func (m *Embedder) Provider() string { return providers[m.device] }
 
 // Close waits for the calls that run, and frees the model. It may be called again.
 func (m *Embedder) Close() (err error) {
-	m.gate.Lock()
-	defer m.gate.Unlock()
-	if m.tokenizer != nil {
-		_ = m.tokenizer.instance.Close(context.Background())
-	}
-	if m.session != nil {
-		err = m.session.Destroy()
-	}
-	m.tokenizer, m.session = nil, nil
+	m.closing.Do(func() {
+		m.gate.Lock() // for ever, so that no call begins any more
+		if m.tokenizer.instance != nil {
+			_ = m.tokenizer.instance.Close(context.Background())
+		}
+		if m.session != nil {
+			err = m.session.Destroy()
+		}
+	})
 	return err
 }
 
 // during makes a call, unless something is invalid, and keeps the model open for its time.
 func during[T any](m *Embedder, invalid error, call func() (T, error)) (result T, err error) {
-	m.gate.RLock()
+	if invalid != nil || !m.gate.TryRLock() { // Close has it, or waits for it
+		return result, cmp.Or(invalid, ErrClosed)
+	}
 	defer m.gate.RUnlock()
-	if invalid == nil && m.session == nil {
-		invalid = ErrClosed
-	}
-	if invalid != nil {
-		return result, invalid
-	}
 	return call()
 }
 
@@ -180,8 +180,8 @@ func (options *EmbedOptions) prompt() (string, error) {
 // Prompts are the prompt texts by name.
 func (m *Embedder) Prompts() map[string]string { return maps.Clone(prompts) }
 
-// Embed embeds texts, in their order; options may be nil. It fails with an [InvalidTextError] or an
-// [UnknownPromptError], or between two batches as the context ends.
+// Embed embeds texts, in their order; options may be nil. It fails with an [*InvalidTextError] or an
+// [*UnknownPromptError], or between two batches as the context ends.
 func (m *Embedder) Embed(ctx context.Context, texts []string, options *EmbedOptions) ([][]float32, error) {
 	prompt, err := options.prompt()
 	if err != nil {

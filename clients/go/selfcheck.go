@@ -16,54 +16,52 @@ import (
 )
 
 // SelfCheck hashes the model file and reproduces its golden cases: it gives the largest difference
-// of an element, or fails with a [SelfCheckError] where ids differ, or a vector by more than its
-// tolerance, and with a [ModelError] where the file is not the one that was baked.
+// of an element, or fails with a [*SelfCheckError] where ids differ, or a vector by more than its
+// tolerance, and with a [*ModelError] where the file is not the one that was baked.
 func (m *Embedder) SelfCheck(ctx context.Context) (float64, error) {
-	return during(m, nil, func() (float64, error) { return m.check(ctx) })
-}
-
-func (m *Embedder) check(ctx context.Context) (largest float64, err error) {
-	var expected struct{ SHA256 string }
-	var fixture struct {
-		Tolerances map[Device]map[string]float64
-		Cases      []struct {
-			ID, Prompt string
-			Texts      []string
-			InputIDs   [][]int64 `json:"input_ids"`
-			Embeddings golden
+	return during(m, nil, func() (largest float64, err error) {
+		var expected struct{ SHA256 string }
+		var fixture struct {
+			Tolerances map[Device]map[string]float64
+			Cases      []struct {
+				ID, Prompt string
+				Texts      []string
+				InputIDs   [][]int64 `json:"input_ids"`
+				Embeddings golden
+			}
 		}
-	}
-	hash := sha256.New()
-	file, err := os.Open(m.path)
-	if err == nil {
-		defer file.Close() // the digest, in the first entry, is of what follows that
-		_, err = io.Copy(hash, io.NewSectionReader(file, 279, math.MaxInt64-279))
-	}
-	err = cmp.Or(err, json.Unmarshal([]byte(m.entry("digest")), &expected), json.Unmarshal([]byte(m.entry("fixture")), &fixture))
-	if err != nil || fmt.Sprintf("%x", hash.Sum(nil)) != expected.SHA256 {
-		return 0, &ModelError{fmt.Errorf("%s: does not match its digest; copy the file again", m.path)}
-	}
-	const message = "self-check: case %s differs by %g; the model file, this client or its packages changed"
-	for _, golden := range fixture.Cases {
-		prompt := cmp.Or(golden.Prompt, defaultPrompt)
-		rows, err := m.tokenize(ctx, golden.Texts, prompt)
-		if err != nil {
-			return 0, err
+		hash := sha256.New()
+		file, err := os.Open(m.path)
+		if err == nil {
+			defer file.Close() // the digest, in the first entry, is of what follows that
+			_, err = io.Copy(hash, io.NewSectionReader(file, 279, math.MaxInt64-279))
 		}
-		if !slices.EqualFunc(rows, golden.InputIDs, slices.Equal) {
-			return 0, &SelfCheckError{fmt.Errorf("self-check: case %s has other token ids", golden.ID)}
+		err = cmp.Or(err, json.Unmarshal([]byte(m.entry("digest")), &expected), json.Unmarshal([]byte(m.entry("fixture")), &fixture))
+		if err != nil || fmt.Sprintf("%x", hash.Sum(nil)) != expected.SHA256 {
+			return 0, &ModelError{fmt.Errorf("%s: does not match its digest; copy the file again", m.path)}
 		}
-		found, err := m.runAll(ctx, rows)
-		if err != nil {
-			return 0, err
+		const message = "self-check: case %s differs by %g; the model file, this client or its packages changed"
+		for _, golden := range fixture.Cases {
+			prompt := cmp.Or(golden.Prompt, defaultPrompt)
+			rows, err := m.tokenize(ctx, golden.Texts, prompt)
+			if err != nil {
+				return 0, err
+			}
+			if !slices.EqualFunc(rows, golden.InputIDs, slices.Equal) {
+				return 0, &SelfCheckError{fmt.Errorf("self-check: case %s has other token ids", golden.ID)}
+			}
+			found, err := m.runAll(ctx, rows)
+			if err != nil {
+				return 0, err
+			}
+			difference, within := golden.Embeddings.compare(slices.Concat(found...), fixture.Tolerances[m.device]["max_abs"])
+			if !within {
+				return 0, &SelfCheckError{fmt.Errorf(message, golden.ID, difference)}
+			}
+			largest = max(largest, difference)
 		}
-		difference, within := golden.Embeddings.compare(slices.Concat(found...), fixture.Tolerances[m.device]["max_abs"])
-		if !within {
-			return 0, &SelfCheckError{fmt.Errorf(message, golden.ID, difference)}
-		}
-		largest = max(largest, difference)
-	}
-	return largest, nil
+		return largest, nil
+	})
 }
 
 // A golden output has its numbers in little-endian form.

@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,10 +17,8 @@ import (
 // TokenizersVersion is that of the Rust library tokenizers, which this package holds.
 const TokenizersVersion = "0.23.2"
 
-// wasm is that library as WebAssembly: it can reach nothing outside its own memory.
-//
 //go:embed tokenizer.wasm
-var wasm []byte
+var wasm []byte // that library as WebAssembly: it can reach nothing outside its own memory
 
 // instantiate gives an instance; half a second of compiling is once for all models of the process.
 var instantiate = sync.OnceValue(func() func() (api.Module, error) {
@@ -38,18 +35,8 @@ var instantiate = sync.OnceValue(func() func() (api.Module, error) {
 // A tokenizer truncates, and does not pad. Goroutines may share it: it takes one text at a time.
 type tokenizer struct {
 	gate     sync.Mutex
-	instance api.Module
-	trapped  error // what ended the instance, which must not be used again
-}
-
-func openTokenizer(json string) (*tokenizer, error) {
-	instance, err := instantiate()()
-	if err != nil {
-		return nil, err
-	}
-	t := &tokenizer{instance: instance}
-	_, err = t.call("load", []byte(json))
-	return t, err
+	json     func() string // reads the model file's tokenizer.json
+	instance api.Module    // nil before the first call, and where the last one trapped
 }
 
 // encode gives the token ids of a text, with the special ones around it.
@@ -62,14 +49,27 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 	return ids, err
 }
 
-// call hands input to a function of the library, where it takes some, and gives a copy of its output.
-func (t *tokenizer) call(name string, input []byte, arguments ...uint64) ([]byte, error) {
+// call asks a function of the library; where an instance has trapped, another one loads the tokenizer again.
+func (t *tokenizer) call(name string, input []byte, arguments ...uint64) (output []byte, err error) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
+	if t.instance == nil {
+		if t.instance, err = instantiate()(); err == nil {
+			_, err = t.ask("load", []byte(t.json()))
+		}
+	}
+	if err == nil {
+		output, err = t.ask(name, input, arguments...)
+	}
+	return output, err
+}
+
+// ask hands input to a function, where it takes some, and gives a copy of its output.
+func (t *tokenizer) ask(name string, input []byte, arguments ...uint64) (output []byte, err error) {
 	invoke := func(name string, arguments ...uint64) uint32 {
 		stack := append(arguments, 0) // the result takes the place of the first one
-		if t.trapped == nil {
-			t.trapped = t.instance.ExportedFunction(name).CallWithStack(context.Background(), stack)
+		if err == nil {
+			err = t.instance.ExportedFunction(name).CallWithStack(context.Background(), stack)
 		}
 		return uint32(stack[0])
 	}
@@ -78,12 +78,14 @@ func (t *tokenizer) call(name string, input []byte, arguments ...uint64) ([]byte
 		arguments = append([]uint64{uint64(len(input))}, arguments...)
 	}
 	size, place := int32(invoke(name, arguments...)), invoke("output")
-	if t.trapped != nil {
-		return nil, fmt.Errorf("the tokenizer failed, open the model again: %w", t.trapped)
+	if err != nil {
+		_ = t.instance.Close(context.Background())
+		t.instance = nil // what a trap leaves in its memory is not to be used
+		return nil, fmt.Errorf("the tokenizer failed: %w", err)
 	}
-	output, _ := t.instance.Memory().Read(place, uint32(max(size, -size)))
+	output, _ = t.instance.Memory().Read(place, uint32(max(size, -size)))
 	if size < 0 { // it is the text of an error
-		return nil, errors.New(string(output))
+		return nil, fmt.Errorf("%s", output)
 	}
 	return slices.Clone(output), nil
 }

@@ -58,13 +58,13 @@ async function read(content, tell) {
   const response = typeof content === "string" ? await fetch(content) : new Response(content);
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
   const length = response.headers.get("content-length");
-  // 0 where the server does not say how many bytes come.
+  // 0 where the server does not say how many bytes come, or counts those of a packed file.
   const total = content instanceof Blob ? content.size : Number(length);
   let loaded = 0;
   const counted = new TransformStream({
     transform(chunk, controller) {
       loaded += chunk.length;
-      tell({ loaded, total });
+      tell({ loaded, total: loaded > total ? 0 : total });
       controller.enqueue(chunk);
     },
   });

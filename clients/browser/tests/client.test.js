@@ -72,6 +72,7 @@ test("another file is refused, or seen by the self-check", async () => {
     await assert.rejects(inPage(check, "/cut.onnx"), { name: "ModelError" });
   }
   await assert.rejects(inPage(check, "/nowhere.onnx"), /cannot be read \(404 Not Found\)/);
+  await assert.rejects(inPage(check, 5), { name: "TypeError" });
 });
 
 test("a signal ends a download", { timeout }, async () => {

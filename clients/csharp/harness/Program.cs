@@ -74,7 +74,7 @@ object Start(JsonElement asked)
             language = "csharp",
             language_version = Environment.Version.ToString(),
             runtime_version = OrtEnv.Instance().GetVersionString(),
-            tokenizer_version = Tokenizer.GetVersion(),
+            tokenizer_version = typeof(Tokenizer).Assembly.GetName().Version?.ToString(3),
         },
         name = model.Name,
         fingerprint = model.Fingerprint,

@@ -32,6 +32,7 @@ public abstract class OpenModel : IDisposable
         var manifest = JsonElement.Parse(_session.Metadata["polybake.manifest"]);
         Name = manifest.GetProperty("name").GetString()!;
         Fingerprint = manifest.GetProperty("fingerprint").GetString()!;
+        Similarity = manifest.GetProperty("similarity").GetString()!;
     }
 
     /// <summary>Gets the model's name.</summary>
@@ -39,6 +40,9 @@ public abstract class OpenModel : IDisposable
 
     /// <summary>Gets the SHA-256 over all that decides a vector; store it beside the vectors.</summary>
     public string Fingerprint { get; }
+
+    /// <summary>Gets what vectors are compared by: <c>cosine</c>, <c>dot</c> and so on.</summary>
+    public string Similarity { get; }
 
     /// <summary>Gets the name of ONNX Runtime's execution provider that runs the graph.</summary>
     public string Provider => _device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
@@ -86,7 +90,7 @@ public abstract class OpenModel : IDisposable
             ? throw new ArgumentException($"{name} are a set; give a list, whose order the results have", name)
             : [.. texts.Select((text, place) => CheckedText(text, $"{name}[{before + place}]", before + place))];
 
-    /// <summary>A text without half a surrogate pair, at which the tokenizer would end the process.</summary>
+    /// <summary>A text without half a surrogate pair, which UTF-8, in which the tokenizer reads, cannot hold.</summary>
     internal static string CheckedText(string text, string name = "text", int index = 0) =>
         text is null ? throw new ArgumentException($"{name} is null; expected a text", name)
         : Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text)) == text ? text

@@ -29,23 +29,38 @@ internal sealed class Session : IDisposable
         var filling = device == Device.Cpu ? Environment.ProcessorCount / Math.Max(1, threads ?? 1) : 1;
         _sideBySide = Math.Max(1, concurrency ?? filling);
         _budget = device == Device.Cpu ? 512 : 16_384; // tokens of a batch
-        Graph = Open(path, device, threads ?? 0, profile);
-        Metadata = Graph.ModelMetadata.CustomMetadataMap;
-        var found = Metadata.GetValueOrDefault("polybake.contract");
-        if (found != Contract.Digest)
+        try
         {
-            Graph.Dispose();
-            throw new ModelException(
-                $"{path}: has contract {found}, expected {Contract.Digest}; to see what differs: "
-                + "polybake check FILE --clients FOLDER, to make a client for it: polybake generate");
-        }
+            Graph = Open(path, device, threads ?? 0, profile);
+            Metadata = Graph.ModelMetadata.CustomMetadataMap;
+            var found = Metadata.GetValueOrDefault("polybake.contract");
+            if (found != Contract.Digest)
+            {
+                throw new ModelException(
+                    $"{path}: has contract {found}, expected {Contract.Digest}; to see what differs: "
+                    + "polybake check FILE --clients FOLDER, to make a client for it: polybake generate");
+            }
 
-        var tokenizer = Metadata["polybake.tokenizer"];
-        Metadata.Remove("polybake.tokenizer"); // which ONNX Runtime would keep
-        _tokenizer = OpenTokenizer(tokenizer);
-        if (device == Device.Cuda)
+            var tokenizer = Metadata["polybake.tokenizer"];
+            Metadata.Remove("polybake.tokenizer"); // which ONNX Runtime would keep
+            _tokenizer = OpenTokenizer(tokenizer);
+            if (device == Device.Cuda)
+            {
+                Run([[Contract.PadId]]); // shows a missing cuDNN
+            }
+        }
+        catch (OnnxRuntimeException error)
         {
-            Run([[Contract.PadId]]); // shows a missing cuDNN
+            Dispose();
+            const string Remedy = "build with -p:OnnxRuntimePackage=Microsoft.ML.OnnxRuntime.Gpu, and check CUDA and cuDNN";
+            throw device == Device.Cpu
+                ? new ModelException($"{path}: cannot be opened ({error.Message}); copy the file again", error)
+                : new DeviceException($"device \"cuda\" could not be started ({error.Message}); {Remedy}", error);
+        }
+        catch
+        {
+            Dispose();
+            throw;
         }
     }
 
@@ -56,8 +71,8 @@ internal sealed class Session : IDisposable
 
     public void Dispose()
     {
-        Graph.Dispose();
-        _tokenizer.Dispose();
+        Graph?.Dispose(); // there is none where opening failed
+        _tokenizer?.Dispose();
     }
 
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
@@ -161,10 +176,11 @@ internal sealed class Session : IDisposable
     /// <summary>A session of ONNX Runtime on the device, and on no other.</summary>
     private static InferenceSession Open(string path, Device device, int threads, string? profile)
     {
-        if (Environment.GetEnvironmentVariable("ORT_DISABLE_TELEMETRY") is null or "")
+        var said = Environment.GetEnvironmentVariable("ORT_DISABLE_TELEMETRY") is { Length: > 0 } given ? given : "1";
+        Environment.SetEnvironmentVariable("ORT_DISABLE_TELEMETRY", said);
+        _ = OperatingSystem.IsWindows() ? 0 : SetVariable("ORT_DISABLE_TELEMETRY", said, overwrite: 1);
+        if (said == "1")
         {
-            Environment.SetEnvironmentVariable("ORT_DISABLE_TELEMETRY", "1");
-            _ = OperatingSystem.IsWindows() ? 0 : SetVariable("ORT_DISABLE_TELEMETRY", "1", overwrite: 1);
             OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
         }
 
@@ -176,29 +192,19 @@ internal sealed class Session : IDisposable
             EnableProfiling = profile is not null,
         };
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); // it halves the speed of a busy machine
-        try
+        if (device != Device.Cpu)
         {
-            if (device != Device.Cpu)
+            using var cuda = new OrtCUDAProviderOptions();
+            cuda.UpdateOptions(new()
             {
-                using var cuda = new OrtCUDAProviderOptions();
-                cuda.UpdateOptions(new()
-                {
-                    ["use_tf32"] = "0", // it would round the factors of a product to 10 bits
-                    ["arena_extend_strategy"] = "kSameAsRequested", // powers of two would take twice the memory
-                    ["cudnn_conv_algo_search"] = "HEURISTIC", // the default tries every algorithm at each new shape
-                });
-                options.AppendExecutionProvider_CUDA(cuda);
-            }
+                ["use_tf32"] = "0", // it would round the factors of a product to 10 bits
+                ["arena_extend_strategy"] = "kSameAsRequested", // powers of two would take twice the memory
+                ["cudnn_conv_algo_search"] = "HEURISTIC", // the default tries every algorithm at each new shape
+            });
+            options.AppendExecutionProvider_CUDA(cuda);
+        }
 
-            return new InferenceSession(path, options);
-        }
-        catch (OnnxRuntimeException error)
-        {
-            const string Remedy = "build with -p:OnnxRuntimePackage=Microsoft.ML.OnnxRuntime.Gpu, and check CUDA and cuDNN";
-            throw device == Device.Cpu
-                ? new ModelException($"{path}: cannot be opened ({error.Message}); copy the file again", error)
-                : new DeviceException($"device \"cuda\" could not be started ({error.Message}); {Remedy}", error);
-        }
+        return new InferenceSession(path, options);
     }
 
     /// <summary>Load a tokenizer.json through a private file, as the binding takes nothing but a path.</summary>
@@ -221,7 +227,7 @@ internal sealed class Session : IDisposable
         }
     }
 
-    /// <summary>Set a variable where native code looks: on Unix .NET has a copy of its own.</summary>
+    /// <summary>Set a variable where native code looks: on Unix .NET reads and sets a copy of its own.</summary>
     [DllImport("libc", EntryPoint = "setenv", BestFitMapping = false, ThrowOnUnmappableChar = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static extern int SetVariable(string name, string value, int overwrite);

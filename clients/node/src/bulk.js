@@ -9,6 +9,8 @@ import { checkedOptions, checkedText } from "./model.js";
 export async function* each(calls, texts, options) {
   const { window: size = 8192, signal } = checkedOptions(options);
   if (!(size >= 1)) throw new RangeError(`window is ${size}; expected 1 or more`);
+  const all = [calls].flat();
+  if (all.length === 0) throw new RangeError("calls are none; give at least one");
   signal?.throwIfAborted();
   const source =
     Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
@@ -38,7 +40,6 @@ export async function* each(calls, texts, options) {
     return results;
   };
   try {
-    const all = [calls].flat();
     const running = all.map(start);
     for (let turn = 0; ; turn = (turn + 1) % all.length) {
       const results = await Promise.race([running[turn], aborted]);

@@ -32,6 +32,7 @@ export class Model {
 
   /** @template T @this {new (thread: Thread) => T} @param {api.Source} source @param {api.OpenOptions} [options] */
   static async open(source, options) {
+    checkedCount("threads", options?.threads, 0);
     return new this(await Thread.open(source, checkedOptions(options)));
   }
 
@@ -68,6 +69,12 @@ export class Model {
     this.#calls.add(call);
     return call;
   }
+}
+
+/** A whole number from `least` on; Infinity where there is none. @type {(name: string, one?: number | null, least?: number) => number} */
+export function checkedCount(name, one, least = 1) {
+  if (Number.isInteger(one ?? least) && (one ?? least) >= least) return one ?? Infinity;
+  throw new RangeError(`${name} is the ${typeof one} ${one}; give a whole number from ${least} on`);
 }
 
 /** Options; a string would be passed over, and with it what it names. @template T @param {T} [options] */

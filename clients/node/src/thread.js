@@ -9,14 +9,14 @@ import * as errors from "./errors.js";
 
 /** @import * as api from "../index.d.ts" */
 
-/** Of each thread 1 while it runs native code, and 2 once it may no more. @type {Set<Int32Array>} */
+/** Of each thread 1 while it runs native code, and 2 more once it may begin none. @type {Set<Int32Array>} */
 const gates = new Set();
 
 // A thread that is ended inside onnxruntime-node aborts the process: its C++ finds no JavaScript to
 // return to. So the end of a process waits for such a call, before any listener that may throw.
 process.prependListener("exit", () => {
   for (const gate of gates) {
-    while (Atomics.compareExchange(gate, 0, 0, 2) === 1) Atomics.wait(gate, 0, 1);
+    while (Atomics.or(gate, 0, 2) & 1) Atomics.wait(gate, 0, 3);
   }
 });
 

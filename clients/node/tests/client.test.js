@@ -66,13 +66,13 @@ test("another contract is refused; another byte, vector or id is seen by the sel
   }
 });
 
-test("texts may come one by one; what has no order, and no device, is refused", async () => {
+test("texts may come one by one; what has no order, no device and half a thread are refused", async () => {
   assert.deepEqual(checkedTexts(texts.values()), texts);
-  for (const wrong of [new Set(["a"]), new Map([["a", 1]]), undefined]) {
-    assert.throws(() => checkedTexts(/** @type {any} */ (wrong)), TypeError);
-  }
+  const unordered = /** @type {any[]} */ ([new Set(["a"]), new Map([["a", 1]]), undefined]);
+  for (const wrong of unordered) assert.throws(() => checkedTexts(wrong), TypeError);
   const message = 'unknown device "tpu"; choose one of: cpu, cuda';
   await assert.rejects(Client.open(path, /** @type {any} */ ({ device: "tpu" })), { message });
+  await assert.rejects(Client.open(path, { threads: 0.5 }), RangeError);
 });
 
 test("close awaits calls in flight, and what is closed says so", async () => {
@@ -145,4 +145,5 @@ test("a stream takes what it needs, a fault has its place in it, and who leaves 
   const left = each(lengths, endless, { signal: leaving.signal }).next();
   leaving.abort(new Error("enough"));
   await assert.rejects(left, /enough/);
+  await assert.rejects(each([], texts).next(), RangeError);
 });

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from pickle import dumps
 from typing import Any
 
 import pytest
@@ -44,8 +45,8 @@ def test_the_golden_cases_are_reproduced(model: Client) -> None:
 
 def test_threads_may_share_it(model: Client) -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda _: str(call(model, TEXTS)), range(8))
-    assert {*found} == {str(call(model, iter(TEXTS)))}
+        found = pool.map(lambda _: dumps(call(model, TEXTS)), range(8))
+    assert {*found} == {dumps(call(model, iter(TEXTS)))}
 
 
 def test_a_batch_keeps_its_budget() -> None:
@@ -96,6 +97,8 @@ def test_wrong_arguments_are_refused(path: Path, model: Client) -> None:
     for wrong in ("text", b"text", {"text"}, {"text": 1}, ["a", 5]):
         with pytest.raises(TypeError, match="expected a"):
             call(model, wrong)
+    with pytest.raises(ValueError, match=r"id 0\.5: expected an integer"):
+        model.embed_ids([[0.5]])
     with pytest.raises(package.DeviceError, match='unknown device "tpu"; choose one of: cpu, cuda'):
         Client(path, device="tpu")
 
@@ -129,6 +132,9 @@ sys.exit(os.waitstatus_to_exitcode(os.wait()[1]) + (os.environ["ORT_DISABLE_TELE
 
 def test_a_stream_takes_what_it_needs() -> None:
     """It is never more than a window ahead; a fault has its place in the stream."""
+    for texts, size in ("text", 1), ({"text"}, 1), (["text"], 0):
+        with pytest.raises((TypeError, ValueError), match="; expected "):
+            next(each(list, texts, window=size))
     taken: list[str] = []
     source = (taken.append(text) or text for text in [*"abcdef", "\ud800"])
     stream = each(lambda texts: map(len, texts), source, window=4)

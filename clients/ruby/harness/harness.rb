@@ -58,8 +58,7 @@ module AllMinilmL6V2
     def stream(asked) = encoded(Bulk.map(asked[:texts].each) { |texts| @model.embed(texts, prompt: asked[:prompt]) }.to_a)
 
     # What the graph gave for texts, as golden vectors are stored.
-    def encoded(results)
-      rows = results
+    def encoded(rows)
       data = [rows.flatten.pack("e*")].pack("m0")
       {dtype: "float32", shape: [rows.size, rows.first&.size || DIMENSION], data:}
     end

@@ -37,11 +37,12 @@ module AllMinilmL6V2
     def embed_ids(rows)
       raise TypeError, "rows is a #{rows.class}; expected lists of ids" unless rows.is_a?(Array) && rows.all?(Array)
       # ONNX Runtime takes a negative id for one counted from the table's end.
-      wrong = rows.flatten.find { |id| !(id.is_a?(Integer) && id.between?(0, VOCAB_SIZE - 1)) }
+      wrong = rows.flatten(1).find { |id| !(id.is_a?(Integer) && id.between?(0, VOCAB_SIZE - 1)) }
       raise ArgumentError, "#{wrong.inspect} is no token id from 0 to #{VOCAB_SIZE - 1}" if wrong
       long = rows.find { |row| row.size > MAX_LENGTH }
       raise ArgumentError, "a row has #{long.size} token ids; expected at most #{MAX_LENGTH}" if long
-      rows.empty? ? [] : session.graph.results(rows)
+      graph = session.graph
+      rows.empty? ? [] : graph.results(rows)
     end
   end
 end

@@ -84,6 +84,7 @@ module AllMinilmL6V2
       refused = assert_refused(InvalidTextError, /is not valid Unicode/) { ask(MODEL, ["fine", "half \xED\xA0\x80"]) }
       assert_equal 1, refused.index
       assert_equal ask(MODEL, ["\u00e9"]), ask(MODEL, ["\u00e9".b]), "bytes are read as UTF-8"
+      assert_equal ask(MODEL, ["\u00e9"]), ask(MODEL, ["\u00e9".dup.force_encoding("US-ASCII")]), "as files give them under LANG=C"
       assert_refused(DeviceError, /unknown device "tpu"; choose one of: cpu, cuda/) { Embedder.new(PATH, device: :tpu) }
     end
 

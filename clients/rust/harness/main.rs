@@ -11,8 +11,6 @@ use serde_json::{Value, json};
 
 use all_minilm_l6_v2::{Device, Embedder, Error, Options};
 
-type Failure = Box<dyn std::error::Error>;
-
 #[derive(Deserialize)]
 struct Request {
     seq: u64,
@@ -28,7 +26,7 @@ fn main() -> io::Result<()> {
             Err(_) => json!({"skipped": true, "reason": "a text is always valid Unicode here"}),
             Ok(Ok(None)) => json!({"skipped": true, "reason": format!("unknown command {cmd}")}),
             Ok(Ok(Some(results))) => json!({"results": results}),
-            Ok(Err(error)) => json!({"errored": true, "kind": kind(&*error), "message": error.to_string()}),
+            Ok(Err(error)) => json!({"errored": true, "kind": kind(&error), "message": error.to_string()}),
         };
         answer["seq"] = seq.into();
         writeln!(answers, "{}", ascii(answer.to_string()))?;
@@ -40,7 +38,7 @@ fn main() -> io::Result<()> {
 }
 
 /// The results of a command; `None` where it is not known.
-fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Result<Option<Value>, Failure> {
+fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Result<Option<Value>, Error> {
     let texts = || read::<Vec<String>>(asked, "texts");
     let ids = || read::<Vec<Vec<u32>>>(asked, "input_ids");
     let named: Option<String> = read(asked, "prompt")?;
@@ -57,7 +55,7 @@ fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Resu
     Ok(Some(results))
 }
 
-fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Failure> {
+fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Error> {
     *opened = None;
     let device: Device = read(asked, "device")?;
     let (active, wheel) = match device {
@@ -69,7 +67,7 @@ fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Failure>
     let library = env::var_os("ORT_DYLIB_PATH").map(PathBuf::from).or_else(found);
     let options = Options { device, onnxruntime: library.clone(), ..Options::default() };
     let client = opened.insert(Embedder::open_with(read::<String>(asked, "model")?, &options)?);
-    let (library, lock) = (library.unwrap_or_default(), fs::read_to_string("Cargo.lock")?);
+    let (library, lock) = (library.unwrap_or_default(), fs::read_to_string("Cargo.lock").unwrap_or_default());
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let tokenizers = lock.split("name = \"tokenizers\"\nversion = \"").nth(1).unwrap_or_default();
     Ok(json!({
@@ -85,8 +83,9 @@ fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Failure>
     }))
 }
 
-fn read<T: DeserializeOwned>(asked: &Value, name: &str) -> Result<T, Failure> {
-    Ok(T::deserialize(&asked[name])?)
+/// An argument, unless the client's types cannot hold it.
+fn read<T: DeserializeOwned>(asked: &Value, name: &str) -> Result<T, Error> {
+    T::deserialize(&asked[name]).map_err(|error| Error::Argument(format!("{name}: {error}")))
 }
 
 /// What the graph gave, as golden vectors are stored: exact numbers, little-endian.
@@ -95,14 +94,13 @@ fn encoded(elements: &[f32], dimension: usize) -> Value {
     json!({"dtype": "float32", "shape": [elements.len() / dimension, dimension], "data": BASE64_STANDARD.encode(data)})
 }
 
-/// The kind of an error: one of JSON is an argument that the client's types cannot hold.
-fn kind(error: &(dyn std::error::Error + 'static)) -> &'static str {
-    match error.downcast_ref() {
-        None | Some(Error::Argument(_)) => "argument",
-        Some(Error::Model(_)) => "wrong_model",
-        Some(Error::Device(_)) => "device",
-        Some(Error::UnknownPrompt(_)) => "unknown_prompt",
-        Some(_) => "internal",
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Argument(_) => "argument",
+        Error::Model(_) => "wrong_model",
+        Error::Device(_) => "device",
+        Error::UnknownPrompt(_) => "unknown_prompt",
+        _ => "internal",
     }
 }
 

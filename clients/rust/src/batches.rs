@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{iter, thread};
 
 use ort::value::Tensor;
-use rayon::prelude::*;
 
 use crate::contract::{self, PAD_ID, PROMPTS};
 use crate::error::Error;
@@ -20,8 +21,7 @@ pub type Output = Vec<f32>;
 
 impl Embedder {
     /// Token ids of each text, truncated, not padded.
-    #[doc(hidden)]
-    pub fn rows(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<u32>>, Error> {
+    pub(crate) fn rows(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<u32>>, Error> {
         let unknown = |name| Error::UnknownPrompt(format!("unknown prompt \"{name}\"; this model has none"));
         let (_, prefix) = match prompt {
             None => &("", ""),
@@ -32,8 +32,7 @@ impl Embedder {
     }
 
     /// Run at least one row as one batch, padded to the longest.
-    #[doc(hidden)]
-    pub fn run(&self, rows: &[impl AsRef<[u32]>]) -> ort::Result<Vec<Output>> {
+    pub(crate) fn run(&self, rows: &[impl AsRef<[u32]>]) -> ort::Result<Vec<Output>> {
         let alone = || self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = (self.device == Device::Cuda).then(alone);
         let found = graph::run(&self.graph, &feeds(rows)?)?;
@@ -42,9 +41,9 @@ impl Embedder {
     }
 
     /// What the graph gives for texts, in their order, a window of them at a time.
-    #[doc(hidden)]
-    pub fn results(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
+    pub(crate) fn results(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
         let mut all = Vec::new();
+        self.rows(&texts[..0], prompt)?; // judges the prompt where there are no texts, too
         for window in texts.chunks(WINDOW) {
             all.extend(self.in_batches(&self.rows(window, prompt)?)?);
         }
@@ -62,13 +61,20 @@ impl Embedder {
         let cut = batches(&lengths, budget);
         // A row longer than a batch has work for all threads, and takes much memory: it runs alone.
         let (alone, others) = cut.split_at(cut.partition_point(|batch| lengths[batch[0]] > budget));
-        let mut found: Vec<_> = alone.iter().map(run).collect::<Result<_, _>>()?;
-        let side_by_side = || others.par_iter().with_max_len(1).map(run).collect::<Result<Vec<_>, _>>();
-        found.extend(match &self.pool {
-            Some(pool) if others.len() > 1 => pool.install(side_by_side)?,
-            _ => others.iter().map(run).collect::<Result<_, _>>()?,
-        });
-        let mut found: Vec<_> = found.into_iter().flatten().collect();
+        let found: Vec<_> = alone.iter().map(run).collect::<Result<_, _>>()?;
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let done: ort::Result<Vec<_>> = iter::from_fn(|| others.get(next.fetch_add(1, Relaxed))).map(run).collect();
+            done.inspect_err(|_| next.store(others.len(), Relaxed)) // the other threads end, too
+        };
+        // Threads of this call alone: in a pool it would wait for the batches of another one.
+        let parts: Vec<_> = thread::scope(|scope| {
+            let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let beside: Vec<_> = (1..self.concurrency.min(others.len())).filter_map(start).collect();
+            let done = iter::once(work()).chain(beside.into_iter().map(|one| one.join().expect("a run has panicked")));
+            done.collect::<Result<_, _>>()
+        })?;
+        let mut found: Vec<_> = found.into_iter().chain(parts.into_iter().flatten()).flatten().collect();
         found.sort_unstable_by_key(|(row, _)| *row);
         Ok(found.into_iter().map(|(_, output)| output).collect())
     }

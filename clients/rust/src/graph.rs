@@ -47,7 +47,7 @@ pub(crate) fn start(library: Option<&Path>) -> Result<Environment, Error> {
         let remedy = "1.24 or newer is needed; name its library by ORT_DYLIB_PATH or in the options";
         Error::Device(format!("{} cannot be loaded ({error}); {remedy}", library.display()))
     })?;
-    let telemetry = env::var_os("ORT_DISABLE_TELEMETRY").is_some_and(|value| value != "1");
+    let telemetry = env::var_os("ORT_DISABLE_TELEMETRY").is_some_and(|value| value == "0");
     let environment = builder.with_telemetry(telemetry).build().map_err(|error| {
         let remedy = "where other code has started it, give its environment in the options";
         Error::Device(format!("ONNX Runtime cannot be started ({error}); {remedy}"))
@@ -74,9 +74,9 @@ pub(crate) fn open(path: &Path, start: &Environment, device: Device, threads: us
 }
 
 /// An entry of the file's metadata that is JSON.
-pub(crate) fn read<T: DeserializeOwned>(graph: &Session, key: &str) -> Result<T, Error> {
+pub(crate) fn read<T: DeserializeOwned>(graph: &Session, path: &Path, key: &str) -> Result<T, Error> {
     let read = serde_json::from_str(&graph.metadata()?.custom(key).unwrap_or_default());
-    read.map_err(|error| Error::Model(format!("{key} is damaged ({error}); copy the file again")))
+    read.map_err(|error| Error::of_file(path, &format!("{key} is damaged ({error})")))
 }
 
 /// Run a graph while other threads may: ort's own `run` wants a session for each, with weights of its own.

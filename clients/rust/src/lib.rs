@@ -14,8 +14,7 @@ mod tests;
 pub use contract::{DIMENSION, MAX_LENGTH, PROMPTS};
 pub use error::Error;
 pub use graph::Device;
-pub use model::Embedder;
-pub use model::{Manifest, Options};
+pub use model::{Embedder, Manifest, Options};
 
 use contract::{DEFAULT_PROMPT, DOCUMENT_PROMPT, QUERY_PROMPT, VOCAB_SIZE};
 

@@ -3,11 +3,10 @@
 
 use std::path::{self, Path, PathBuf};
 use std::sync::Mutex;
-use std::{fs, io, thread};
+use std::{fs, thread};
 
 use ort::environment::Environment;
 use ort::session::Session;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Deserialize;
 use tokenizers::Tokenizer;
 
@@ -51,7 +50,7 @@ pub struct Embedder {
     pub(crate) tokenizer: Tokenizer,
     pub(crate) graph: Session,
     pub(crate) alone: Mutex<()>, // on a GPU one run at a time: ort's author saw several fail
-    pub(crate) pool: Option<ThreadPool>,
+    pub(crate) concurrency: usize,
 }
 
 impl Embedder {
@@ -63,38 +62,34 @@ impl Embedder {
     /// Open a baked `.onnx` file as the options say.
     ///
     /// # Errors
-    /// `Model`: the file cannot be read, is not whole, or has another contract. `Device`: the device or ONNX Runtime's
-    /// library is not there.
+    /// `Model`: the file is not there, not whole, or of another contract. `Device`: it, or ONNX Runtime, is not there.
     pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let (device, cuda) = (options.device, options.device == Device::Cuda);
+        let path = path::absolute(&path).unwrap_or_else(|_| path.as_ref().into());
+        let of_file = |error: String| Error::of_file(&path, &format!("cannot be opened ({error})"));
+        fs::File::open(&path).map_err(|error| of_file(error.to_string()))?; // or CUDA would be blamed
         let start = || graph::start(options.onnxruntime.as_deref());
         let environment = options.environment.clone().map_or_else(start, Ok)?;
-        let path = path::absolute(&path).unwrap_or_else(|_| path.as_ref().into());
-        let named = path.display();
-        let failed = |error: ort::Error| match device {
-            Device::Cpu => Error::Model(format!("{named}: cannot be opened ({error}); copy the file again")),
-            Device::Cuda => Error::Device(format!("device \"cuda\" could not be started ({error}); check its driver")),
-        };
+        let remedy = "let ORT_DYLIB_PATH name ONNX Runtime's GPU build, and check the GPU driver, CUDA and cuDNN";
+        let failed = |error| Error::Device(format!("device \"cuda\" could not be started ({error}); {remedy}"));
+        let unopened = |error: ort::Error| if cuda { failed(error) } else { of_file(error.to_string()) };
         let processors = thread::available_parallelism().map_or(1, usize::from);
         // 0 threads are one a physical core; on a part of a machine there are as many as its processors.
         let of_machine = fs::read_to_string("/proc/stat").map_or(0, |lines| lines.matches("\ncpu").count());
         let threads = options.threads.unwrap_or(if processors < of_machine { processors } else { 0 });
-        let graph = graph::open(&path, &environment, device, threads).map_err(failed)?;
+        let graph = graph::open(&path, &environment, device, threads).map_err(unopened)?;
         let found = graph.metadata()?.custom("polybake.contract").unwrap_or_default();
         if found != CONTRACT {
-            let problem = format!("{named}: has contract {found}, expected {CONTRACT}");
+            let problem = format!("{}: has contract {found}, expected {CONTRACT}", path.display());
             let remedy = "polybake check FILE --clients FOLDER, to make a client for it: polybake generate";
             return Err(Error::Model(format!("{problem}; to see what differs: {remedy}")));
         }
-        let manifest = graph::read(&graph, "polybake.manifest")?;
-        let tokenizer = Tokenizer::from_bytes(graph.metadata()?.custom("polybake.tokenizer").unwrap_or_default())?;
+        let manifest = graph::read(&graph, &path, "polybake.manifest")?;
+        let tokenizer = graph::read(&graph, &path, "polybake.tokenizer")?;
         let filling = if cuda { 1 } else { processors / options.threads.unwrap_or(1).max(1) };
-        let pool = match options.concurrency.unwrap_or(filling) {
-            0 | 1 => None,
-            several => Some(ThreadPoolBuilder::new().num_threads(several).build().map_err(io::Error::other)?),
-        };
-        let path = path.clone();
-        let opened = Self { manifest, device, environment, path, tokenizer, graph, alone: Mutex::default(), pool };
+        let concurrency = options.concurrency.unwrap_or(filling);
+        let alone = Mutex::default();
+        let opened = Self { manifest, device, environment, path, tokenizer, graph, alone, concurrency };
         if cuda {
             opened.run(&[[PAD_ID]]).map_err(failed)?; // a missing cuDNN is seen only by a run
         }

@@ -37,15 +37,15 @@ impl Embedder {
     /// # Errors
     /// `SelfCheck`: ids differ, or a vector by more than its tolerance. `Model`: the file is not the one that was baked.
     pub fn self_check(&self) -> Result<f64, Error> {
-        let digest: Value = graph::read(&self.graph, "polybake.digest")?;
-        let (mut file, mut hash) = (File::open(&self.path)?, Sha256::new());
-        file.seek(SeekFrom::Start(279))?; // behind the first entry, which holds the digest of all that follows
-        io::copy(&mut file, &mut hash)?;
+        let digest: Value = graph::read(&self.graph, &self.path, "polybake.digest")?;
+        let unread = |error: io::Error| Error::of_file(&self.path, &format!("cannot be read ({error})"));
+        let (mut file, mut hash) = (File::open(&self.path).map_err(unread)?, Sha256::new());
+        file.seek(SeekFrom::Start(279)).map_err(unread)?; // behind the entry that has the digest of all that follows
+        io::copy(&mut file, &mut hash).map_err(unread)?;
         if digest["sha256"] != format!("{:x}", hash.finalize()) {
-            let named = self.path.display();
-            return Err(Error::Model(format!("{named}: does not match its digest; copy the file again")));
+            return Err(Error::of_file(&self.path, "does not match its digest"));
         }
-        let fixture: Fixture = graph::read(&self.graph, "polybake.fixture")?;
+        let fixture: Fixture = graph::read(&self.graph, &self.path, "polybake.fixture")?;
         let max_abs = fixture.tolerances[if self.device == Device::Cpu { "cpu" } else { "cuda" }]["max_abs"];
         let mut largest = 0.0_f64;
         for case in fixture.cases {
@@ -75,9 +75,7 @@ fn compare(case: &str, found: &[f32], golden: &Value, dimension: usize, max_abs:
             largest = largest.max(difference);
         }
     }
-    if within {
-        return Ok(largest);
-    }
     let remedy = "the model file, this client or its packages changed";
-    Err(Error::SelfCheck(format!("self-check: case {case} differs by {largest:e}; {remedy}")))
+    let differs = || Error::SelfCheck(format!("self-check: case {case} differs by {largest:e}; {remedy}"));
+    if within { Ok(largest) } else { Err(differs()) }
 }

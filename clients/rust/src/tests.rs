@@ -2,11 +2,9 @@
 //! What no golden case shows: threads, what the whole process shares, and files that are not the baked one.
 
 use std::path::PathBuf;
-use std::process::{self, Command};
 use std::sync::LazyLock;
-use std::{env, fs, thread};
+use std::{env, fs, process, thread};
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::batches::batches;
@@ -51,7 +49,7 @@ impl Folder {
     /// Another letter in an entry, and the digest of that, if it is mended.
     fn changed(&self, entry: &str, behind: &str, mended: bool) -> PathBuf {
         let mut data = fs::read(path()).unwrap();
-        let places: Value = serde_json::from_slice(&data[23..279]).unwrap();
+        let places: serde_json::Value = serde_json::from_slice(&data[23..279]).unwrap();
         let start = usize::try_from(places[entry][0].as_u64().unwrap()).unwrap();
         let found = (start..data.len()).find(|place| data[*place..].starts_with(behind.as_bytes())).unwrap();
         // Of a number in base64 the letter with its highest bits.
@@ -102,12 +100,15 @@ fn a_file_that_is_cut_is_refused() {
         refused(Client::open(cut), "; copy the file again");
     }
     refused(Client::open("no such file"), "no such file: cannot be opened (");
+    let gone = Client::open(Folder::new("gone").write(&whole)).unwrap();
+    refused(gone.self_check(), "copy.onnx: cannot be read (");
 }
 
 #[test]
 fn another_contract_is_refused_and_another_file_is_seen_by_the_self_check() {
     let folder = Folder::new("changed");
     refused(Client::open(folder.changed("contract", "", true)), "has contract ");
+    refused(Client::open(folder.changed("tokenizer", "", true)), "copy.onnx: polybake.tokenizer is damaged (");
     for (entry, behind, message) in [
         ("manifest", "\"generator\":\"", "does not match its digest; copy the file again"),
         ("fixture", "\"data\":\"", "differs by"),
@@ -139,7 +140,7 @@ fn what_belongs_to_the_whole_process() {
         }
         Err(_) => {
             for (name, telemetry) in [("opens", ""), ("is given", "1")] {
-                let mut again = Command::new(env::current_exe().unwrap());
+                let mut again = process::Command::new(env::current_exe().unwrap());
                 again.args(["--exact", "tests::what_belongs_to_the_whole_process"]).env("ALONE", name);
                 let ended = again.env("ORT_DISABLE_TELEMETRY", telemetry).output().unwrap();
                 assert!(ended.status.success(), "it {name}: {}", String::from_utf8_lossy(&ended.stdout));

@@ -21,6 +21,7 @@ SECONDS = 60.0
 CUDA = {
     "browser": 'unknown device "cuda"; choose one of: cpu',
     "go": "name the GPU build of ONNX Runtime",
+    "rust": "let ORT_DYLIB_PATH name ONNX Runtime's GPU build",
 }
 
 #: (language, what its harness is told, the error's kind, what it begins and ends with), where a

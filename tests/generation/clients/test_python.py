@@ -66,6 +66,85 @@ def test_its_types_reach_users(toolchain: Python, client: Path, tmp_path: Path) 
     toolchain.check_types(client, str(program))
 
 
+LATE = """
+import atexit
+import sys
+import threading
+from every_feed import Embedder
+model = Embedder(sys.argv[1], concurrency=2)
+
+def embed(told):
+    print(told, len(model.embed([" ".join(["word"] * 9)] * 500)))
+
+def late():
+    threading.main_thread().join()
+    embed("a thread")
+
+threading.Thread(target=late).start()
+atexit.register(embed, "the end")
+"""
+
+
+def test_it_embeds_once_the_main_thread_has_ended(
+    toolchain: Python, client: Path, every_feed: Path
+) -> None:
+    """Then no pool takes work: the batches run one after another."""
+    printed = toolchain.evaluate(client, LATE, every_feed)
+    assert sorted(printed.splitlines()) == ["a thread 500", "the end 500"]
+
+
+WITHOUT_CUDNN = """
+import sys
+from every_feed import DeviceError, Embedder, session
+session.PROVIDERS["cuda"] = session.PROVIDERS["cpu"]
+session._CUDA.clear()
+
+def feeds(*rows):
+    raise RuntimeError("libcudnn.so.9 is not there")
+
+session.feeds = feeds
+try:
+    Embedder(sys.argv[1], device="cuda")
+except DeviceError as error:
+    print(error)
+"""
+
+
+def test_a_device_that_opens_and_does_not_run_is_not_there(
+    toolchain: Python, client: Path, every_feed: Path
+) -> None:
+    """As CUDA is without cuDNN, which onnxruntime looks for at the first run."""
+    printed = toolchain.evaluate(client, WITHOUT_CUDNN, every_feed)
+    assert 'device "cuda" could not be started (libcudnn.so.9 is not there)' in printed
+
+
+WINDOWS = """
+import sys
+from {module} import Tagger, model, tagger
+opened = Tagger(sys.argv[1])
+texts = ["a b", "", "b", "c a", "a"]
+whole, of, seen = opened.tag(texts), tagger.words_of, []
+
+def words_of(tokenizer, texts, room):
+    seen.append(len(texts))
+    if len(seen) == 2:
+        opened.close()  # a call in flight goes on to its end
+    return of(tokenizer, texts, room)
+
+model.WINDOW = tagger.WINDOW = 2
+tagger.words_of = words_of
+print(opened.tag(texts) == whole, seen)
+"""
+
+
+def test_words_are_found_window_by_window(toolchain: Python, clients: dict[str, Pair]) -> None:
+    """The words of a long list are not in memory before its first text is run."""
+    path, client = clients["tag"]
+    (words,) = client.glob("src/*/words.py")
+    program = WINDOWS.replace("{module}", words.parent.name)
+    assert toolchain.evaluate(client, program, path) == "True [2, 2, 1]\n"
+
+
 WORDS = """
 from tokenizers import Tokenizer, models
 from {module}.words import MAX_LENGTH, LongTextError, check_tokens, words_of

@@ -2,6 +2,7 @@
 """Turn texts into embeddings."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from types import MappingProxyType
 
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, VOCAB_SIZE
@@ -49,6 +50,6 @@ class Embedder(Model):
                 raise ValueError(f"a row of {len(row)} ids; expected at most {self.max_length}")
             # onnxruntime takes a negative id for one counted from the table's end.
             for token in row:
-                if not 0 <= token < VOCAB_SIZE:
-                    raise ValueError(f"token id {token}: expected 0 to {VOCAB_SIZE - 1}")
+                if not (isinstance(token, Integral) and 0 <= token < VOCAB_SIZE):
+                    raise ValueError(f"id {token}: expected an integer from 0 to {VOCAB_SIZE - 1}")
         return stacked(self._opened().run(rows) if len(rows) else [])

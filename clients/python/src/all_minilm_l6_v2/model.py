@@ -45,13 +45,12 @@ class Model:
         if device not in PROVIDERS:
             raise DeviceError(f'unknown device "{device}"; choose one of: {", ".join(PROVIDERS)}')
         self._path, self._device, self._process = os.path.abspath(path), device, os.getpid()
-        session = Session(self._path, device, threads, concurrency)
-        self._session: Session | None = session
-        self.name: str = session.manifest["name"]
+        self._session: Session | None = Session(self._path, device, threads, concurrency)
+        self.name: str = self._session.manifest["name"]
         #: SHA-256 over all that decides a vector; store it beside the vectors.
-        self.fingerprint: str = session.manifest["fingerprint"]
+        self.fingerprint: str = self._session.manifest["fingerprint"]
         #: What its vectors are compared by: ``cosine``, ``dot`` and so on.
-        self.similarity: str = session.manifest["similarity"]
+        self.similarity: str = self._session.manifest["similarity"]
         self.provider = PROVIDERS[device]
 
     def self_check(self) -> float:
@@ -76,9 +75,9 @@ class Model:
     def _opened(self) -> Session:
         if self._process != os.getpid():
             raise ClosedError("the model was opened before a fork; open one in each process")
-        if self._session is None:
+        if (session := self._session) is None:  # read once: another thread may close it
             raise ClosedError("the model is closed; open another")
-        return self._session
+        return session
 
     def _each(self, texts: Iterable[str], prompt: str | None) -> Iterator[Result]:
         """What the graph gives for each text, in their order, of one window after another."""

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 from weakref import WeakSet
@@ -15,8 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 # From 1.29 on onnxruntime sends telemetry, unless this is set before it is imported.
-if not os.environ.get("ORT_DISABLE_TELEMETRY"):
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+os.environ["ORT_DISABLE_TELEMETRY"] = os.environ.get("ORT_DISABLE_TELEMETRY") or "1"
 
 import onnxruntime
 
@@ -29,7 +29,6 @@ Vectors = NDArray[np.float32]
 Result = Vectors
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
-
 _BUDGETS = {"cpu": 512, "cuda": 16_384}  #: the most tokens of one batch
 
 _CUDA = {
@@ -42,20 +41,17 @@ _CUDA = {
 class Session:
     """The tokenizer and the graph of a model file."""
 
-    def __init__(
-        self, path: str, device: str, threads: int | None, concurrency: int | None
-    ) -> None:
+    def __init__(self, path: str, device: str, threads: int | None, concurrent: int | None) -> None:
         affinity = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
         processors = len(affinity(0))
         filling = 1 if device == "cuda" else max(1, processors // (threads or 1))
-        self._side_by_side, self._budget = concurrency or filling, _BUDGETS[device]
+        self._side_by_side, self._budget = concurrent or filling, _BUDGETS[device]
         # 0 is one thread a physical core of the machine, of which the process may have a part.
         within = threads or (0 if processors == os.cpu_count() else processors)
         self.graph = _open(path, device, within)
         _GRAPHS.add(self.graph)
         self.metadata: dict[str, str] = self.graph.get_modelmeta().custom_metadata_map
-        found = self.metadata.get("polybake.contract")
-        if found != CONTRACT:
+        if (found := self.metadata.get("polybake.contract")) != CONTRACT:
             raise ModelError(
                 f"{path}: has contract {found}, expected {CONTRACT}; to see what differs: "
                 "polybake check FILE --clients FOLDER, to make a client for it: polybake generate"
@@ -63,7 +59,10 @@ class Session:
         self.tokenizer = Tokenizer.from_str(self.metadata.pop("polybake.tokenizer"))
         self.manifest: dict[str, Any] = json.loads(self.metadata["polybake.manifest"])
         if device == "cuda":  # a missing cuDNN is seen only by a run
-            self.run([[PAD_ID]])
+            try:
+                self.run([[PAD_ID]])
+            except Exception as error:
+                raise DeviceError(f'device "{device}" could not be started ({error})') from error
 
     def tokenize(self, texts: Sequence[str], prompt: str | None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
@@ -81,17 +80,16 @@ class Session:
         cut, results = list(batches(lengths, self._budget)), dict[int, Result]()
 
         def run(batch: list[int]) -> None:
-            found = self.run([rows[i] for i in batch])
-            results.update(zip(batch, found, strict=True))
+            results.update(zip(batch, self.run([rows[i] for i in batch]), strict=True))
 
         # A row longer than a batch has work for all threads, and takes much memory: it runs alone.
         alone = sum(lengths[batch[0]] > self._budget for batch in cut)
-        if min(self._side_by_side, len(cut) - alone) < 2:
-            alone = len(cut)
         list(map(run, cut[:alone]))
-        if cut[alone:]:
-            with ThreadPoolExecutor(self._side_by_side) as pool:
+        if min(self._side_by_side, len(cut) - alone) > 1:
+            # Once the main thread has ended no pool takes work: it is then done below.
+            with suppress(RuntimeError), ThreadPoolExecutor(self._side_by_side) as pool:
                 list(pool.map(run, cut[alone:]))
+        list(map(run, [batch for batch in cut if batch[0] not in results]))
         return [results[i] for i in range(len(rows))]
 
 

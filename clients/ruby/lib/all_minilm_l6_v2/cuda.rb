@@ -24,6 +24,9 @@ module AllMinilmL6V2
         graph.results([[PAD_ID]])
         judge(JSON.parse(File.read(graph.end_profiling)))
       end
+    rescue OnnxRuntime::Error => error
+      reason = error.message.dup.force_encoding(Encoding::UTF_8).scrub
+      raise DeviceError, "device \"cuda\" could not be started (#{reason})"
     end
 
     # @param profile [Array<Hash>] events in Chrome's trace format

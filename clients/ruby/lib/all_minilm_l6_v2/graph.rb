@@ -32,10 +32,6 @@ module AllMinilmL6V2
         log_severity_level: 3,
         **options
       )
-    rescue OnnxRuntime::Error => error
-      reason = error.message.dup.force_encoding(Encoding::UTF_8).scrub
-      raise DeviceError, "device \"cuda\" could not be started (#{reason})" if device == "cuda"
-      raise ModelError, "#{path}: cannot be opened (#{reason}); copy the file again"
     end
 
     # What the graph gives for each row of token ids, of which there is one at least, as one batch.

@@ -50,10 +50,10 @@ module AllMinilmL6V2
     # @raise [ModelError] the file is not the one that was baked
     def self_check = SelfCheck.largest_difference(session, @path, @device)
 
-    # Frees the model once the calls in flight have ended; later calls raise ClosedError.
+    # Later calls raise ClosedError. The model is freed at once, or where calls are in flight, at a collection after their end.
     def close
       @session = nil
-      GC.start # Ruby sees a small object and would let it wait
+      2.times { GC.start } # Ruby sees a small object and would let it wait; the first ends finalizers that hold the graph
     end
 
     private
@@ -64,8 +64,7 @@ module AllMinilmL6V2
     end
 
     # What the graph gives for texts, in their order.
-    def results(texts, prompt)
-      opened = session
+    def results(texts, prompt, opened = session)
       texts.each_slice(WINDOW).flat_map { |window| opened.results(opened.tokenize(window, prompt)) }
     end
   end
@@ -87,10 +86,10 @@ module AllMinilmL6V2
       texts.to_a.each_with_index.map { |text, index| text(text, "#{name}[#{index}]", index) }
     end
 
-    # @return [String] in UTF-8; bytes without an encoding, which sockets return, are read as UTF-8
+    # @return [String] in UTF-8; bytes of sockets, and of files under LANG=C, are read as UTF-8
     def self.text(text, name = "text", index = 0)
       raise TypeError, "#{name} is a #{text.class}; expected a text" unless text.is_a?(String)
-      binary = text.encoding == Encoding::BINARY
+      binary = [Encoding::BINARY, Encoding::US_ASCII].include?(text.encoding)
       utf8 = binary ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
       utf8.valid_encoding? ? utf8 : raise(EncodingError)
     rescue EncodingError

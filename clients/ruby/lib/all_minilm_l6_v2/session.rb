@@ -26,6 +26,10 @@ module AllMinilmL6V2
       @manifest = JSON.parse(metadata["polybake.manifest"])
       @tokenizer = Tokenizers::Tokenizer.from_str(metadata["polybake.tokenizer"].force_encoding(Encoding::UTF_8))
       @graph.results([[PAD_ID]]) if device == "cuda" # a missing cuDNN is seen only by a run
+    rescue OnnxRuntime::Error => error
+      reason = error.message.dup.force_encoding(Encoding::UTF_8).scrub
+      raise DeviceError, "device \"cuda\" could not be started (#{reason})" if device == "cuda"
+      raise ModelError, "#{path}: cannot be opened (#{reason}); copy the file again"
     end
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded

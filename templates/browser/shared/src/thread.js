@@ -85,6 +85,10 @@ function contentOf(source) {
   if (source instanceof File) return { path: source.name, content: source };
   if (source instanceof Blob) return { path: "the Blob", content: source };
   if (source instanceof ArrayBuffer) return { path: "the ArrayBuffer", content: source };
+  if (typeof source !== "string" && !(source instanceof URL)) {
+    const remedy = "of a view give its buffer";
+    throw new TypeError(`source is no address, File, Blob or ArrayBuffer; ${remedy}`);
+  }
   const base = globalThis.document?.baseURI ?? location.href;
   return { path: String(source), content: new URL(source, base).href };
 }

@@ -1,7 +1,7 @@
 /** Find the answer to a question in a text: index.d.ts documents it. */
 
 import { SETTINGS } from "./contract.js";
-import { checkedOptions, checkedText, Model } from "./model.js";
+import { checkedCount, checkedOptions, checkedText, Model } from "./model.js";
 import { checkRoom, checkTokens } from "./words.js";
 
 /** @import * as api from "../index.d.ts" */
@@ -15,8 +15,7 @@ export class Answerer extends Model {
   /** @type {api.Answerer["answer"]} */
   async answer(question, context, options) {
     const { top, noAnswer } = checkedOptions(options);
-    const most = top ?? 1;
-    if (!(most >= 1)) throw new RangeError(`top is ${top}; expected 1 or more`);
+    const most = checkedCount("top", top ?? 1);
     checkedText(question, "question");
     checkedText(context, "context");
     const [[asked, { words, tokens }], [[[none], ...rows]]] = await Promise.all([

@@ -1,7 +1,7 @@
 /** Order documents by how well they answer a query: index.d.ts documents it. */
 
-import { checkedOptions, checkedText, checkedTexts, Model } from "./model.js";
-import { best } from "./ranking.js";
+import { checkedText, checkedTexts, Model } from "./model.js";
+import { best, checkedTop } from "./ranking.js";
 
 /** @import * as api from "../index.d.ts" */
 
@@ -12,9 +12,9 @@ export { Model };
 export class Reranker extends Model {
   /** @type {api.Reranker["rerank"]} */
   async rerank(query, documents, options) {
-    const { top } = checkedOptions(options);
+    const most = checkedTop(options);
     const scores = await this.score(query, documents);
-    return best(scores, top).map((index) => ({ index, score: scores[index] }));
+    return best(scores, most).map((index) => ({ index, score: scores[index] }));
   }
 
   /** @type {api.Reranker["score"]} */

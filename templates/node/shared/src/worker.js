@@ -1,41 +1,34 @@
 /** A model in a thread of its own, which thread.js asks. */
 
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData as gate, parentPort } from "node:worker_threads";
 
-/** 1 while native code runs, and 2 once the process ends. @type {Int32Array} */
-const gate = workerData;
-let running = 0;
 /** @type {any} */
 let session;
+let last = Promise.resolve();
 
-parentPort?.on("message", async ({ id, method, args }) => {
-  try {
-    const result = await gated(async () => {
-      if (method !== "open") return session[method](...args);
-      const { openSession } = await import("./session.js");
-      session = await openSession(args[0]);
-      return session.facts;
-    });
-    // What the graph gives has its memory to itself, so it is handed over.
-    const buffers = [result].flat().flatMap(({ buffer }) => buffer ?? []);
-    parentPort?.postMessage({ id, result }, buffers);
-  } catch (/** @type {any} */ error) {
-    parentPort?.postMessage({ id, error, kind: error.name });
-    if (!session) parentPort?.close(); // the thread ends
-  }
+parentPort?.on("message", (asked) => {
+  // One after another, so that the end of a process waits for one alone.
+  last = last.then(() => answer(asked));
 });
 
-/** Make a call of native code; where the process ends, wait for that instead. @param {() => Promise<any>} call */
-async function gated(call) {
-  if (running++ === 0) {
-    while (Atomics.compareExchange(gate, 0, 0, 1) === 2) Atomics.wait(gate, 0, 2);
-  }
-  try {
-    return await call();
-  } finally {
-    if (--running === 0) {
-      Atomics.store(gate, 0, 0);
-      Atomics.notify(gate, 0);
-    }
-  }
+/** Make a call of native code; where the process ends, wait for that instead. @param {any} asked */
+async function answer({ id, method, args }) {
+  while (Atomics.compareExchange(gate, 0, 0, 1) !== 0) Atomics.wait(gate, 0, 2);
+  const failed = (/** @type {any} */ error) => ({ error, kind: error.name, result: [] });
+  const given = await called(method, args).catch(failed);
+  // Before the answer, upon which this thread may be ended.
+  Atomics.and(gate, 0, 2);
+  Atomics.notify(gate, 0);
+  // What the graph gives has its memory to itself, so it is handed over.
+  const buffers = [given.result].flat().flatMap(({ buffer }) => buffer ?? []);
+  parentPort?.postMessage({ id, ...given }, buffers);
+  if (!session) parentPort?.close(); // the thread ends
+}
+
+/** @param {string} method @param {any[]} args */
+async function called(method, args) {
+  if (method !== "open") return { result: await session[method](...args) };
+  const { openSession } = await import("./session.js");
+  session = await openSession(args[0]);
+  return { result: session.facts };
 }

@@ -37,12 +37,18 @@ export class Tagger extends Model {
       throw new RangeError(`aggregation is "${aggregation}"; expected first, mean or max`);
     }
     const given = checkedTexts(texts);
-    const [found, scores] = await Promise.all([this._words(given), this._results(given)]);
-    return given.map((text, place) => {
-      const { words, tokens } = found[place];
-      checkRoom(text, tokens, SETTINGS.room);
-      checkTokens(text, tokens, scores[place].length);
-      return spansOf(text, words, scores[place], aggregation);
+    return this._during(async (thread) => {
+      const found = await this._words(given, thread);
+      for (const [place, { tokens }] of found.entries()) {
+        checkRoom(given[place], tokens, SETTINGS.room);
+      }
+      /** @type {(scores: Float32Array[], row: unknown, place: number) => api.Span[]} */
+      const kept = (scores, _, place) => {
+        const { words, tokens } = found[place];
+        checkTokens(given[place], tokens, scores.length);
+        return spansOf(given[place], words, scores, aggregation);
+      };
+      return this._results(given, kept, thread);
     });
   }
 }

@@ -1,7 +1,5 @@
 //! The best of many scores.
 
-use std::cmp::Ordering;
-
 use crate::error::Error;
 
 /// How many are given at most; judged before anything is run.
@@ -12,10 +10,11 @@ pub(crate) fn limit(top: Option<usize>) -> Result<usize, Error> {
     }
 }
 
-/// The highest scores with their places, best first, of equal ones the first; at most `top`.
+/// The highest scores with their places, best first, of equal ones the first, NaN last; at most `top`.
 pub(crate) fn best<T: PartialOrd>(scores: impl IntoIterator<Item = T>, top: usize) -> Vec<(usize, T)> {
     let mut ranked: Vec<_> = scores.into_iter().enumerate().collect();
-    ranked.sort_by(|(_, one), (_, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    let nan = |score: &T| score.partial_cmp(score).is_none();
+    ranked.sort_by(|(_, one), (_, other)| other.partial_cmp(one).unwrap_or_else(|| nan(one).cmp(&nan(other))));
     ranked.truncate(top);
     ranked
 }

@@ -66,10 +66,11 @@ fn chunks(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A special token that takes white space with it would give words the tokens of others.
-pub(crate) fn check_tokens(found: usize, counted: usize) -> Result<(), Error> {
+pub(crate) fn check_tokens(text: &str, found: usize, counted: usize) -> Result<(), Error> {
     if found == counted {
         return Ok(());
     }
-    let problem = format!("the tokenizer gives {found} tokens for a text, and {counted} for what stands between");
-    Err(Error::Argument(format!("{problem} its white space; take special tokens out of it")))
+    let begin: String = text.chars().take(40).collect();
+    let problem = format!("\"{begin}…\" has {found} tokens, and {counted} in what stands between its white space");
+    Err(Error::Argument(format!("{problem}; take special tokens out of it")))
 }

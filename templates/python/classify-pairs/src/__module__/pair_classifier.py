@@ -6,6 +6,7 @@ from .contract import SETTINGS
 from .labels import Label, best_labels
 from .model import Model
 from .pairs import Pair
+from .ranking import check_top
 from .session import Vectors, stacked
 
 
@@ -21,6 +22,7 @@ class PairClassifier(Model):
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
+        check_top(top)
         return best_labels(self.scores(pairs), self.labels, top)
 
     def scores(self, pairs: Iterable[Pair]) -> Vectors:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from .contract import SETTINGS
 from .labels import Label, best_labels
 from .model import Model
+from .ranking import check_top
 from .session import Vectors, stacked
 
 
@@ -20,6 +21,7 @@ class Classifier(Model):
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
+        check_top(top)
         return best_labels(self.scores(texts), self.labels, top)
 
     def scores(self, texts: Iterable[str]) -> Vectors:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .model import Model, checked_text, checked_texts
-from .ranking import best
+from .ranking import best, check_top
 from .session import Vectors, stacked
 
 
@@ -25,6 +25,7 @@ class Reranker(Model):
         Raises:
             InvalidTextError: a text is not valid Unicode.
         """
+        check_top(top)
         scores = self.score(query, documents)
         return [Rank(place, float(scores[place])) for place in best(scores, top)]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
 from .model import Model, checked_prompt, checked_text
-from .ranking import best
+from .ranking import best, check_top
 from .sparse_vector import SparseVector
 
 
@@ -50,6 +50,7 @@ class SparseEmbedder(Model):
 
     def tokens(self, vector: SparseVector, *, top: int | None = None) -> list[TokenWeight]:
         """Name the tokens of a vector as the tokenizer has them, heaviest first, at most ``top``."""
+        check_top(top)
         name, (indices, values) = self._opened().tokenizer.id_to_token, map(np.asarray, vector)
         return [
             TokenWeight(name(int(indices[place])) or "", float(values[place]))

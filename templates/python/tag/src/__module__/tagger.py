@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
 
 from .contract import SETTINGS
-from .model import Model, checked_texts
+from .model import WINDOW, Model, checked_texts
 from .session import Vectors
 from .words import Word, check_tokens, words_of
 
@@ -42,8 +43,9 @@ class Tagger(Model):
         """
         if aggregation not in ("first", "mean", "max"):
             raise ValueError(f'aggregation is "{aggregation}"; expected first, mean or max')
-        given = checked_texts(texts)
-        known = words_of(self._opened().tokenizer, given, SETTINGS["room"])
+        given, tokenizer = checked_texts(texts), self._opened().tokenizer
+        windows = (given[start : start + WINDOW] for start in range(0, len(given), WINDOW))
+        known = chain.from_iterable(words_of(tokenizer, cut, SETTINGS["room"]) for cut in windows)
         found: list[list[Span]] = []
         for text, (words, tokens), scores in zip(given, known, self._each(given), strict=True):
             check_tokens(text, tokens, len(scores))

@@ -1,13 +1,14 @@
 """Find which of any labels texts have."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .labels import Label, best_labels
 from .model import Model, checked_text, checked_texts
-from .session import stacked
+from .ranking import check_top
+from .session import Vectors, stacked
 
 
 class ZeroShotClassifier(Model):
@@ -25,17 +26,16 @@ class ZeroShotClassifier(Model):
         """Find the labels of texts, of each the best first; of equal ones the first comes first.
 
         Args:
-            texts: a list, or whatever gives texts one after another.
             labels: what a text may be.
             template: what a label is put into, at ``{}``.
-            multi_label: whether a text may have several labels: each score is then a probability of
-                its own, as one label alone always has; otherwise a text's scores are 1 together.
+            multi_label: whether each score is a probability of its own, or a text's are 1 together.
             top: how many labels of each text; all of them where it is not given.
 
         Raises:
             InvalidTextError: a text is not valid Unicode.
             LongTextError: a label and its template leave no room for a text.
         """
+        check_top(top)
         given, known = checked_texts(texts), checked_texts(labels, "labels")
         if not known or len({*known}) < len(known):
             raise ValueError(f"labels are {known}; give at least one, and each once")
@@ -46,9 +46,8 @@ class ZeroShotClassifier(Model):
         return best_labels(_scores(rows, multi_label or len(known) == 1), known, top)
 
 
-def _scores(rows: NDArray[np.float32], own: bool) -> NDArray[np.float64]:
+def _scores(rows: Vectors, own: bool) -> Any:
     """Of ``[texts, labels, 2]``: softmax of entailment and contradiction, or of all entailments."""
     logits, axis = (rows, 2) if own else (rows[..., :1], 1)
     odds = np.exp(logits.astype(np.float64) - logits.max(axis=axis, keepdims=True))
-    scores: NDArray[np.float64] = (odds / odds.sum(axis=axis, keepdims=True))[..., 0]
-    return scores
+    return (odds / odds.sum(axis=axis, keepdims=True))[..., 0]

@@ -15,8 +15,6 @@ import java.util.stream.IntStream;
 
 /** Which rows of token ids run together, and which batches side by side. */
 final class Batches {
-  private Batches() {}
-
   /** Groups row numbers, longest first: a batch has so many tokens with padding, or one row. */
   static List<List<Integer>> cut(List<long[]> rows, long budget) {
     Comparator<Integer> longestFirst = Comparator.comparingInt(row -> -rows.get(row).length);
@@ -45,10 +43,8 @@ final class Batches {
         };
     var batches = cut(rows, budget);
     // A row longer than a batch has work for all threads, and takes much memory: it runs alone.
-    int alone = (int) rows.stream().filter(row -> row.length > budget).count();
-    if (Math.min(sideBySide, batches.size() - alone) < 2) {
-      alone = batches.size();
-    }
+    int tooLong = (int) rows.stream().filter(row -> row.length > budget).count();
+    int alone = Math.min(sideBySide, batches.size() - tooLong) < 2 ? batches.size() : tooLong;
     batches.subList(0, alone).forEach(runOne);
     var pool = Executors.newFixedThreadPool(Math.max(1, sideBySide)); // of threads as needed
     var ready = CompletableFuture.completedFuture(null); // so that one may fail to start

@@ -77,14 +77,14 @@ public final class Embedder extends Model {
   public List<float[]> embedIds(List<long[]> rows) {
     for (var row : rows) {
       if (row.length > Contract.MAX_LENGTH) {
-        throw new IllegalArgumentException("a row has more than " + maxLength() + " token ids");
+        throw new IllegalArgumentException(row.length + " ids in a row; at most " + maxLength());
       }
       for (long id : row) { // ONNX Runtime would count a negative one from the table's end
         if (id < 0 || id >= Contract.VOCAB_SIZE) {
-          throw new IllegalArgumentException("the model has no token id " + id);
+          throw new IllegalArgumentException("token id " + id + " is not from 0 to 30521");
         }
       }
     }
-    return rows.isEmpty() ? List.of() : during(session -> session.run(rows));
+    return during(session -> rows.isEmpty() ? List.of() : session.run(rows));
   }
 }

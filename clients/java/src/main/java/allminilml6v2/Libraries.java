@@ -11,24 +11,29 @@ import com.sun.jna.Function;
 import com.sun.jna.Platform;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 
 /** The native libraries, which leave no file behind, and ask and tell nobody. */
 final class Libraries {
-  private Libraries() {}
+  private static OrtEnvironment loaded;
 
   /** Loads them, the first time that it is called. */
   static synchronized OrtEnvironment load() {
+    if (loaded != null) {
+      return loaded;
+    }
     var properties = System.getProperties();
     var temporary = properties.getProperty("java.io.tmpdir");
     try {
       // DJL might download a library for a GPU, and would keep what it unpacks in the user's home.
-      var folder = Files.createTempDirectory("tokenizers").toString();
-      properties.putIfAbsent("RUST_FLAVOR", "cpu");
-      properties.putIfAbsent("ENGINE_CACHE_DIR", folder);
-      LibUtils.checkStatus();
-      properties.remove("ENGINE_CACHE_DIR", folder);
-      Utils.deleteQuietly(Path.of(folder));
+      var folder = Files.createTempDirectory("tokenizers");
+      try {
+        properties.putIfAbsent("RUST_FLAVOR", "cpu");
+        properties.putIfAbsent("ENGINE_CACHE_DIR", folder.toString());
+        LibUtils.checkStatus();
+      } finally {
+        properties.remove("ENGINE_CACHE_DIR", folder.toString());
+        Utils.deleteQuietly(folder);
+      }
       // From 1.29 on ONNX Runtime sends telemetry unless its process has this variable, which Java
       // cannot set, but JNA can. DJL brings that; it too would unpack to the user's home.
       properties.putIfAbsent("jna.tmpdir", temporary);
@@ -39,11 +44,11 @@ final class Libraries {
       }
       var runtime = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR);
       runtime.setTelemetry(!silent); // the switch of Windows
+      loaded = runtime;
       return runtime;
     } catch (OrtException | IOException | RuntimeException | LinkageError error) {
-      var problem = "native libraries cannot be loaded from " + temporary + " (" + error + ")";
-      throw new ClientException.Model(
-          problem + "; let java.io.tmpdir name a folder for them", error);
+      var fault = "native libraries cannot be loaded from " + temporary + " (" + error + ")";
+      throw new ClientException.Model(fault + "; let java.io.tmpdir name a folder for them", error);
     }
   }
 }

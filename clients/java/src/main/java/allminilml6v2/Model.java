@@ -3,7 +3,6 @@
 package allminilml6v2;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -82,17 +81,9 @@ public abstract class Model implements AutoCloseable {
     }
   }
 
-  /** What texts get, in their order; in memory is a window of them at a time. */
+  /** What texts get, in their order. */
   List<float[]> results(List<String> texts, String prompt) {
-    return during(
-        session -> {
-          var results = new ArrayList<float[]>();
-          for (int start = 0; start < texts.size(); start += Contract.WINDOW) {
-            var window = texts.subList(start, Math.min(texts.size(), start + Contract.WINDOW));
-            results.addAll(session.results(session.tokenize(window, prompt)));
-          }
-          return results;
-        });
+    return during(session -> session.each(texts, prompt, found -> found));
   }
 
   /** Prompt texts by name. */

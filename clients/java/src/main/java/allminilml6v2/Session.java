@@ -2,9 +2,9 @@
 // edit it, or generate it anew.
 package allminilml6v2;
 
+import static ai.djl.huggingface.tokenizers.jni.TokenizersLibrary.LIB;
 import static com.google.gson.FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES;
 
-import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
@@ -14,23 +14,23 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import java.nio.LongBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** A model file, loaded: its tokenizer and its graph. Threads may share it. */
 final class Session {
   static final Gson GSON =
       new GsonBuilder().setFieldNamingPolicy(LOWER_CASE_WITH_UNDERSCORES).create();
 
-  // HuggingFaceTokenizer would truncate elsewhere, and ask the network whether this is a cloud.
-  private static final TokenizersLibrary TOKENIZERS = TokenizersLibrary.LIB;
-
   final String path;
   final boolean cuda;
   final Map<String, String> metadata;
   final Contract.Manifest manifest;
+  // HuggingFaceTokenizer would truncate elsewhere, and ask the network whether this is a cloud.
   final long tokenizer;
   private final OrtEnvironment environment = Libraries.load();
   private final OrtSession graph;
@@ -47,7 +47,12 @@ final class Session {
       // Threads that spin while they wait halve the speed of a busy machine.
       settings.addConfigEntry("session.intra_op.allow_spinning", "0");
       if (cuda) {
-        addCuda(settings);
+        try (var gpu = new OrtCUDAProviderOptions()) {
+          gpu.add("use_tf32", "0"); // it would round the factors of a product to 10 bits
+          gpu.add("arena_extend_strategy", "kSameAsRequested"); // else memory doubles as it grows
+          gpu.add("cudnn_conv_algo_search", "HEURISTIC"); // else each new shape is a search
+          settings.addCUDA(gpu);
+        }
       }
       graph = environment.createSession(path, settings);
       try {
@@ -63,7 +68,7 @@ final class Session {
         if (cuda) { // a missing cuDNN is seen only by a run
           run(List.of(new long[] {Contract.PAD_ID}));
         }
-        tokenizer = TOKENIZERS.createTokenizerFromString(metadata.get("polybake.tokenizer"));
+        tokenizer = LIB.createTokenizerFromString(metadata.get("polybake.tokenizer"));
       } catch (OrtException | RuntimeException error) {
         graph.close();
         throw error;
@@ -72,11 +77,13 @@ final class Session {
       throw error;
     } catch (OrtException | RuntimeException error) {
       var reason = " (" + error.getMessage() + "); ";
-      throw cuda
-          ? new ClientException.Device(
-              "device \"cuda\" could not be started" + reason + "is onnxruntime_gpu there?", error)
-          : new ClientException.Model(
-              path + ": cannot be opened" + reason + "copy the file again", error);
+      if (!cuda) {
+        throw new ClientException.Model(
+            path + ": cannot be opened" + reason + "copy the file again", error);
+      }
+      new Session(given, Options.CPU).close(); // which says so where the file is at fault
+      throw new ClientException.Device(
+          "device \"cuda\" could not be started" + reason + "is onnxruntime_gpu there?", error);
     }
   }
 
@@ -87,12 +94,22 @@ final class Session {
   }
 
   long[] ids(String text) {
-    long encoding = TOKENIZERS.encode(tokenizer, text, true);
+    long encoding = LIB.encode(tokenizer, text, true);
     try {
-      return TOKENIZERS.getTokenIds(encoding);
+      return LIB.getTokenIds(encoding);
     } finally {
-      TOKENIZERS.deleteEncoding(encoding);
+      LIB.deleteEncoding(encoding);
     }
+  }
+
+  /** What is made of what texts get, in their order; in memory is a window of them at a time. */
+  <T> List<T> each(List<String> texts, String prompt, Function<float[], T> made) {
+    var all = new ArrayList<T>();
+    for (int start = 0; start < texts.size(); start += Contract.WINDOW) {
+      var window = texts.subList(start, Math.min(texts.size(), start + Contract.WINDOW));
+      results(tokenize(window, prompt)).stream().map(made).forEach(all::add);
+    }
+    return all;
   }
 
   /** Runs rows of token ids in batches of similar length; the results in their order. */
@@ -134,18 +151,9 @@ final class Session {
 
   void close() {
     try (graph) {
-      TOKENIZERS.deleteTokenizer(tokenizer);
+      LIB.deleteTokenizer(tokenizer);
     } catch (OrtException error) {
       throw new RuntimeException(error);
-    }
-  }
-
-  private static void addCuda(OrtSession.SessionOptions settings) throws OrtException {
-    try (var cuda = new OrtCUDAProviderOptions()) {
-      cuda.add("use_tf32", "0"); // it would round the factors of a product to 10 bits
-      cuda.add("arena_extend_strategy", "kSameAsRequested"); // else memory doubles as it grows
-      cuda.add("cudnn_conv_algo_search", "HEURISTIC"); // else each new shape is a search
-      settings.addCUDA(cuda);
     }
   }
 }

@@ -1,6 +1,7 @@
 """Streams of texts, of whatever length."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TypeVar
 
@@ -30,6 +31,10 @@ def each(
         InvalidTextError: a text is not valid Unicode; ``index`` counts from the stream's beginning.
             It comes in place of its window's results, as does whatever ``texts`` raises.
     """
+    if isinstance(texts, (str, bytes, AbstractSet, Mapping)):
+        raise TypeError(f"texts is a {type(texts).__name__}; expected texts one after another")
+    if window < 1:
+        raise ValueError(f"window is {window}; expected 1 or more")
     checked = (checked_text(text, f"texts[{i}]", i) for i, text in enumerate(texts))
     while cut := list(islice(checked, window)):
         for result in call(cut):
