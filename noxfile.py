@@ -307,13 +307,11 @@ def exports(session: nox.Session) -> None:
 def oracle(session: nox.Session) -> None:
     """Compare baked models, and what is recorded, with sentence-transformers on PyTorch.
 
-    Keeps a model of each kind; ``-- --record`` records anew what the libraries give.
+    ``-- --record`` records anew what the libraries give.
     """
     install(session, "bake,cpu,hub,oracle,torch,serve", "oracle")
-    shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
-        "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "oracle",
-        "--keep-models", str(KINDS), *session.posargs,
+        "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "oracle", *session.posargs,
         # Each of the two has a processor: threads would wait for each other.
         env={"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -336,9 +334,9 @@ def recipes(session: nox.Session) -> None:
 
 @shared()
 def kinds(session: nox.Session) -> None:
-    """Verify the models that ``oracle`` kept, one of each kind; ``-- all``: in every language."""
-    if not KINDS.is_dir():
-        session.error(f"{KINDS} is missing; run: nox -s oracle")
+    """Verify a model of each kind that the oracle has recorded; ``-- all``: in every language."""
+    environment = ENVIRONMENT | {"PYTHONPATH": "tests:tools"}
+    session.run("python", "-m", "support.kept_models", str(KINDS), WORKERS, env=environment)
     clients = BUILD / "clients-of-kinds"
     shutil.rmtree(clients, ignore_errors=True)
     # Analyzers have seen every line of C# in the session clients.
