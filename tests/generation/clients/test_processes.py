@@ -91,4 +91,6 @@ def heavy(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_closing_frees(toolchain: Toolchain, client: Path, heavy: Path) -> None:
     """Ten times opened, used and closed, a model takes hardly more memory than twice."""
     kilobytes = resident(client, heavy, 10, **toolchain.small)
-    assert kilobytes[-1] <= 1.3 * kilobytes[1], kilobytes
+    # A collector may keep the last one a while, but not all of them.
+    one = heavy.stat().st_size / 1024
+    assert kilobytes[-1] <= 1.3 * kilobytes[1] + one, kilobytes
