@@ -63,7 +63,8 @@ class DotNet(Toolchain):
     program = ("dotnet", "--version")
     of_vectors = ("ClientTests",)
     ran = r"Passed: +(\d+)"
-    failed = r"^  Failed (\S+)"
+    # A fault that frees what a call uses may end the process.
+    failed = r"^(?:  Failed |The active test run was aborted\. Reason: )(\S+)"
     skipped = r"Skipped: +(\d+)"
     suffixes = (".cs",)
 
