@@ -42,7 +42,9 @@ def build(
 
     Example: polybake build polybake.toml
     """
+    from polybake.base.files.inputs import Digests, noting_inputs
     from polybake.generation.generate import generate
+    from polybake.lock import CACHE, lock_of, write_lock
 
     config = config_for(
         target,
@@ -55,7 +57,14 @@ def build(
         adapter=adapter,
         allow_unknown=allow_unknown,
     )
-    report = baked(config)
-    typer.echo(readable(report))
-    typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
+    with noting_inputs() as asked:
+        report = baked(config)
+        typer.echo(readable(report))
+        typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
     typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))
+    if target.suffix == ".toml":
+        digests = Digests(config.folder / CACHE)
+        lock = target.with_suffix(".lock")
+        write_lock(lock_of(config, report.manifest, asked, digests), lock)
+        digests.keep()
+        typer.echo(f"{lock}: what the model was made of; commit it")

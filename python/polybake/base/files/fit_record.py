@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from polybake.base.files.inputs import asked
+
 #: The record's name, in the folder of the arrays.
 RECORD = "fit.json"
 
@@ -31,5 +33,5 @@ def steps_before(array: Path) -> tuple[str, ...] | None:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(asked(folder / RECORD).read_text(encoding="utf-8"))
     return found
