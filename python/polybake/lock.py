@@ -205,14 +205,17 @@ def _inputs_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Find
         if gone and path.is_relative_to(gone):
             continue
         found, looked_at = digests.of(path) or _ABSENT, looked_at + 1
-        if found != expected:
-            changed += 1
-            what = {
-                found: "changed since the build",
-                _ABSENT: "is new: the build did not find it",
-            }
-            told = "is missing" if found == _ABSENT else what.get(expected, what[found])
-            yield Finding("changed", f"{path}: {told}; {_BUILD}")
+        if found == expected:
+            continue
+        changed += 1
+        if found == _ABSENT:
+            yield Finding(
+                "changed", f"{path}: is missing; put it back, or build without it: {_BUILD}"
+            )
+        elif expected == _ABSENT:
+            yield Finding("changed", f"{path}: is new: the build did not find it; {_BUILD}")
+        else:
+            yield Finding("changed", f"{path}: changed since the build; {_BUILD}")
     if looked_at and not changed:
         yield Finding("same", f"inputs: {looked_at} files are as they were")
 

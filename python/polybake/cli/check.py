@@ -103,14 +103,22 @@ def whole(model: Path) -> Iterator[Finding]:
     from polybake.lock import Finding
 
     head = read_head(model)
-    check_digest(head)
+    try:
+        check_digest(head)
+    except CheckFailed as error:
+        yield Finding("changed", str(error))
+        return
     yield Finding("same", f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     try:
         from polybake.runtime.embedder import Embedder
     except ModuleNotFoundError as error:
         yield Finding("unseen", f"the golden cases, since {error.name} is not installed")
         return
-    difference = Embedder(model).reproduce()
+    try:
+        difference = Embedder(model).reproduce()
+    except CheckFailed as error:
+        yield Finding("changed", str(error))
+        return
     yield Finding("same", f"reproduced: every golden case, largest difference {difference:.1e}")
 
 
