@@ -8,6 +8,7 @@ import typer
 from polybake.cli.bake import baked, readable
 from polybake.cli.fixtures import write_fixtures
 from polybake.cli.generate import clients_of, written
+from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
     AdapterOption,
@@ -43,6 +44,7 @@ def build(
     Example: polybake build polybake.toml
     """
     from polybake.base.files.inputs import Digests, noting_inputs
+    from polybake.fitted_steps import fit_steps
     from polybake.generation.generate import generate
     from polybake.lock import CACHE, lock_of, write_lock
 
@@ -58,7 +60,9 @@ def build(
         allow_unknown=allow_unknown,
     )
     with noting_inputs() as asked:
-        report = baked(config)
+        with stages() as progress:
+            ready = fit_steps(config, progress)
+        report = baked(ready)
         typer.echo(readable(report))
         typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
     typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))
