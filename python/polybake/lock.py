@@ -33,9 +33,6 @@ _HEAD = (
 #: The tables of polybake.toml that decide what is baked.
 _SETTINGS = ("model", "steps", "prompts", "rerank", "fixtures")
 
-#: A file that a bake asks for, and that was not there.
-_ABSENT = "absent"
-
 _BUILD = "polybake build"
 
 
@@ -56,7 +53,8 @@ class Lock(Table):
         hub: The repository and the commit of a source from the hub.
         made_with: The versions of packages that can change a bit of the model file.
         settings: The SHA-256 of each setting that decides what is baked, by its key.
-        inputs: The SHA-256 of each file that the build asked for, or that it was ``absent``.
+        inputs: The SHA-256 of each file that the build read.
+        absent: The files that it would have read, had they been there.
         files: The model file, and its weights where they lie beside it.
         clients: The SHA-256 of each client's record of generated files.
     """
@@ -67,6 +65,7 @@ class Lock(Table):
     hub: str | None = None
     made_with: dict[str, str] = Field(default_factory=dict)
     settings: dict[str, str]
+    absent: tuple[str, ...] = ()
     inputs: dict[str, str]
     files: dict[str, LockedFile]
     clients: dict[str, str] = Field(default_factory=dict)
@@ -101,11 +100,15 @@ def lock_of(
     """
     folder, output = config.folder, config.model.output
     of_hub = isinstance(config.model.source, HubReference)
-    inputs = {}
+    inputs, absent = {}, []
     for path, then in asked.items():
         if of_hub and "snapshots" in path.parts:
             continue  # its commit says what it holds
-        inputs[below(path, folder)] = digests.of(path) or _ABSENT
+        digest = digests.of(path)
+        if digest is None:
+            absent.append(below(path, folder))
+        else:
+            inputs[below(path, folder)] = digest
         if stamp(path) != then:
             raise InputError(f"{path}: changed while the build ran; build again: {_BUILD}")
     written = [output]
@@ -117,6 +120,7 @@ def lock_of(
         hub=manifest.source.identifier if of_hub else None,
         made_with=_versions(),
         settings=_settings(config),
+        absent=tuple(sorted(absent)),
         inputs=dict(sorted(inputs.items())),
         files={
             below(path, folder): LockedFile(
@@ -140,8 +144,11 @@ def write_lock(lock: Lock, path: Path) -> None:
     """
     import tomlkit
 
+    told = lock.model_dump(exclude_none=True)
+    lines = tomlkit.array().multiline(True)
+    lines.extend(told["absent"])
     with replacing(path) as file:
-        file.write((_HEAD + tomlkit.dumps(lock.model_dump(exclude_none=True))).encode())
+        file.write((_HEAD + tomlkit.dumps(told | {"absent": lines})).encode())
 
 
 def read_lock(path: Path) -> Lock | None:
@@ -200,19 +207,20 @@ def _inputs_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Find
             "unseen", f"{gone}: the source is not on this machine; its files were not looked at"
         )
     changed = looked_at = 0
-    for name, expected in lock.inputs.items():
+    for name, expected in {**lock.inputs, **dict.fromkeys(lock.absent)}.items():
         path = config.folder / name
         if gone and path.is_relative_to(gone):
             continue
-        found, looked_at = digests.of(path) or _ABSENT, looked_at + 1
+        found = digests.of(path)
+        looked_at += expected is not None
         if found == expected:
             continue
         changed += 1
-        if found == _ABSENT:
+        if found is None:
             yield Finding(
                 "changed", f"{path}: is missing; put it back, or build without it: {_BUILD}"
             )
-        elif expected == _ABSENT:
+        elif expected is None:
             yield Finding("changed", f"{path}: is new: the build did not find it; {_BUILD}")
         else:
             yield Finding("changed", f"{path}: changed since the build; {_BUILD}")
