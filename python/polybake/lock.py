@@ -168,6 +168,18 @@ def read_lock(path: Path) -> Lock | None:
         raise InputError(f"{path}: cannot be read ({error}); {remedy}") from error
 
 
+def needed_lock(path: Path) -> Lock:
+    """Read a lock that must be there.
+
+    Raises:
+        InputError: It is not, or as in `read_lock`.
+    """
+    lock = read_lock(path)
+    if lock is None:
+        raise InputError(f"{path}: is missing, which says what was built; {_BUILD}")
+    return lock
+
+
 def findings(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
     """Compare a lock with what is here, without a bake.
 
@@ -229,13 +241,14 @@ def _inputs_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Find
 
 
 def _files_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
+    remedy = _BUILD if config.store is None else f"polybake pull, or {_BUILD}"
     for name, expected in lock.files.items():
         path = config.folder / name
         found = digests.of(path)
         if found is None:
-            yield Finding("unseen", f"{path}: is not on this machine; {_BUILD}")
+            yield Finding("unseen", f"{path}: is not on this machine; {remedy}")
         elif found != expected.sha256:
-            yield Finding("changed", f"{path}: is not the file that was built; {_BUILD}")
+            yield Finding("changed", f"{path}: is not the file that was built; {remedy}")
         else:
             yield Finding("same", f"file: {path} is the one that was built")
 
