@@ -9,55 +9,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import PositiveInt, ValidationError
 from rich.console import Console
 
 from polybake.baking.bake import Progress, quiet
 from polybake.baking.bake_config import bake_config
+from polybake.baking.recipe.fit import ARRAYS, SIZED, Fit, read_fit
 from polybake.base.files.fit_record import Record, read_record
 from polybake.base.files.inputs import asked
 from polybake.base.files.scratch import Scratch
-from polybake.base.files.validation import first_fault
 from polybake.base.modelfile.manifest import Manifest
 from polybake.bulk.fit.corpus import Corpus
 from polybake.bulk.fit.fit import Wanted, fit
-from polybake.config import Config, File, FixturesTable, Table
+from polybake.config import Config, FixturesTable
 from polybake.errors import InputError
 
 #: The folder of the arrays, beside polybake.toml.
 FOLDER = "fitted"
-
-#: The keys of each step that a fit gives, and the files of their arrays.
-_ARRAYS = {
-    "subtract": {"vector": "mean.npy"},
-    "pca": {"mean": "mean.npy", "components": "components.npy"},
-    "whiten": {"mean": "mean.npy", "matrix": "matrix.npy"},
-    "remove_components": {"mean": "mean.npy", "components": "top.npy"},
-    "quantize": {"ranges": "ranges.npy"},
-}
-
-#: Where an array of each step has the size that is asked for.
-_SIZED = {
-    "pca": ("components.npy", 0),
-    "whiten": ("matrix.npy", 1),
-    "remove_components": ("top.npy", 0),
-}
-
-
-class Fit(Table):
-    """What ``fit`` says, where the path of the corpus is not enough.
-
-    Attributes:
-        texts: A .txt file (one text a line), .jsonl, .csv or .parquet.
-        size: The components of ``pca`` and ``remove_components``, the elements of ``whiten``.
-        column: The texts' column, or their key.
-        prompt: The prompt that they are embedded with; None takes the model's default.
-    """
-
-    texts: File
-    size: PositiveInt | None = None
-    column: str = "text"
-    prompt: str | None = None
 
 
 def fit_steps(config: Config, progress: Progress = quiet) -> Config:
@@ -83,7 +50,7 @@ def _fitted(
     before: Sequence[dict[str, Any]],
     progress: Progress,
 ) -> dict[str, Any]:
-    step, wanted = str(spec.get("step")), _read(where, spec)
+    step, wanted = str(spec.get("step")), read_fit(where, spec)
     same = sum(one.get("step") == step for one in before)
     name = f"{step}-{same + 1}" if same else step
     folder = config.folder / FOLDER / name
@@ -98,26 +65,8 @@ def _fitted(
             console = Console(stderr=True)
             fit(model, corpus, _wanted(step, wanted), folder, prompt=wanted.prompt, console=console)
     rest = {key: value for key, value in spec.items() if key != "fit"}
-    arrays = {key: f"{FOLDER}/{name}/{file}" for key, file in _ARRAYS[step].items()}
+    arrays = {key: f"{FOLDER}/{name}/{file}" for key, file in ARRAYS[step].items()}
     return rest | arrays
-
-
-def _read(where: str, spec: Mapping[str, Any]) -> Fit:
-    step, given = spec.get("step"), spec["fit"]
-    if step not in _ARRAYS:
-        raise InputError(
-            f"{where}.fit: {step!r} is fitted to no texts; steps that are: {', '.join(_ARRAYS)}"
-        )
-    for key in _ARRAYS[step].keys() & spec.keys():
-        raise InputError(f"{where}.{key}: stands beside fit, which gives it; drop one")
-    try:
-        wanted = Fit.model_validate({"texts": given} if isinstance(given, str) else given)
-    except ValidationError as error:
-        raise InputError(f"{where}.fit: {first_fault(error)}; correct it") from error
-    if (wanted.size is None) == (step in _SIZED):
-        remedy = 'say fit = { texts = "…", size = 256 }' if wanted.size is None else "drop it"
-        raise InputError(f"{where}.fit.size: is {wanted.size or 'missing'} for {step!r}; {remedy}")
-    return wanted
 
 
 def _wanted(step: str, said: Fit) -> Wanted:
@@ -156,11 +105,11 @@ def _holds(
                 f"{folder / name}: was changed since it was fitted; to keep it, name it in "
                 "polybake.toml in place of fit, and move it; to fit again, remove the folder"
             )
-    sized = _SIZED.get(step)
+    sized = SIZED.get(step)
     return (
         record.fingerprint == manifest.fingerprint
         and record.prompt == prompt
         and record.corpus == corpus.sha256()
-        and record.arrays.keys() >= {*_ARRAYS[step].values()}
+        and record.arrays.keys() >= {*ARRAYS[step].values()}
         and (sized is None or record.arrays[sized[0]][sized[1]] == said.size)
     )
