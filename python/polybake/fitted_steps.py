@@ -111,5 +111,6 @@ def _holds(
         and record.prompt == prompt
         and record.corpus == corpus.sha256()
         and record.arrays.keys() >= {*ARRAYS[step].values()}
+        and all((folder / name).is_file() for name in record.arrays)
         and (sized is None or record.arrays[sized[0]][sized[1]] == said.size)
     )
