@@ -170,8 +170,8 @@ def test_a_damaged_lock_is_an_error(project: Path) -> None:
         assert "restore it, or write it anew: polybake build" in printed
 
 
-def test_a_stale_client_is_found(project: Path) -> None:
-    """Golden cases are reproduced; a changed client file ends with 1, and force is the way back."""
+def test_a_client_that_was_edited_is_no_fault_and_a_stale_one_is(project: Path) -> None:
+    """What a person edits is theirs; what another render would write is told apart from it."""
     printed = polybake("check", cwd=project)
     assert "whole: " in printed
     assert "reproduced: every golden case" in printed
@@ -179,11 +179,21 @@ def test_a_stale_client_is_found(project: Path) -> None:
     (file,) = (project / "clients").glob("ruby/lib/*/session.rb")
     file.write_text(file.read_text() + "# mine\n")
     ruby = ("--clients", "clients", "--language", "ruby")
+    edited = f"ruby (edited by you: {file.relative_to(project / 'clients/ruby')})"
+    assert f"fresh: {edited}" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+    assert "0 written" in polybake("generate", *ruby, cwd=project)
+    record = project / "clients/ruby/.polybake.json"
+    told = json.loads(record.read_text())
+    told["files"][str(file.relative_to(project / "clients/ruby"))] = "0" * 64
+    record.write_text(json.dumps(told))
     printed = polybake("check", "build/tiny.onnx", *ruby, cwd=project, code=1)
     assert f"not fresh: {file.relative_to(project)}" in printed
-    assert "was changed by hand" in polybake("generate", *ruby, cwd=project, code=2)
+    printed = polybake("generate", *ruby, cwd=project, code=2)
+    assert "was changed by hand, and what is generated changed, too" in printed
+    polybake("generate", *ruby, "--keep-edited", cwd=project)
+    assert f"fresh: {edited}" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
     polybake("generate", *ruby, "--force", cwd=project)
-    assert "fresh: ruby" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+    assert "fresh: ruby\n" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
 
 
 def test_a_client_of_another_contract_says_which_field(project: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.cli.generate import clients_of
+from polybake.cli.generate import fresh as told_fresh
 from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel, JsonOption
 from polybake.errors import CheckFailed, InputError
 
@@ -135,4 +136,4 @@ def fresh(
         done = generate(model, clients_of(target, clients), languages=languages, check=True)
     except CheckFailed as error:
         return Finding("changed", str(error))
-    return Finding("same", f"fresh: {', '.join(done)}")
+    return Finding("same", told_fresh(done))
