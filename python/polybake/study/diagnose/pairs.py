@@ -18,10 +18,21 @@ _FEW = 2
 #: The part of the gap that a changed graph must explain alone to be tried in pairs.
 _WORTH = 0.05
 
+#: This many that explain most are paired before all others.
+_FIRST = 4
+
 #: A pair must leave at most this part of what its better departure leaves alone.
 GAIN = 0.5
 
 _Found = Mapping[Departure, Explanation]
+
+
+def best_pairs(found: _Found) -> Iterator[Departure]:
+    """Yield the pairs of those that explain most alone, whatever they cost."""
+    ranked = sorted(_matter(found), key=lambda one: -found[one].explained)
+    for one, other in combinations(ranked[:_FIRST], 2):
+        if found[other].explained >= _WORTH and (pair := one.joined(other)):
+            yield pair
 
 
 def cheap_pairs(looked: Looked, found: _Found) -> Iterator[Departure]:
