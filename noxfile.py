@@ -335,7 +335,7 @@ def recipes(session: nox.Session) -> None:
 @shared()
 def kinds(session: nox.Session) -> None:
     """Verify a model of each kind that the oracle has recorded; ``-- all``: in every language."""
-    environment = ENVIRONMENT | {"PYTHONPATH": "tests:tools"}
+    environment = ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(("tests", "tools"))}
     session.run("python", "-m", "support.kept_models", str(KINDS), WORKERS, env=environment)
     clients = BUILD / "clients-of-kinds"
     shutil.rmtree(clients, ignore_errors=True)
