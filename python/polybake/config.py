@@ -157,6 +157,15 @@ class VerifyTable(Table):
     require: tuple[str, ...] = ()
 
 
+class StoreTable(Table):
+    """``[store]``: where ``polybake push`` puts the model file, and ``polybake pull`` finds it.
+
+    ``url`` is an address of fsspec, such as ``s3://bucket/models``, or a folder.
+    """
+
+    url: Annotated[str, Field(min_length=1)]
+
+
 class Config(Table):
     """A whole polybake.toml; every path is absolute or relative to the working folder."""
 
@@ -167,6 +176,7 @@ class Config(Table):
     fixtures: FixturesTable = FixturesTable()
     clients: dict[ClientLanguage, ClientTable] = Field(default_factory=dict)
     verify: VerifyTable = VerifyTable()
+    store: StoreTable | None = None
     _folder: Path = PrivateAttr(default=Path())
 
     @property
@@ -240,6 +250,7 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
         "fixtures": FixturesTable,
         "clients": ClientTable,
         "verify": VerifyTable,
+        "store": StoreTable,
     }
     table = tables[str(location[0])] if location else Config
     return list(table.model_fields)

@@ -23,14 +23,13 @@ from models.formulas.jina_v3_numpy import TASKS
 from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.assemble.notes import notes
 from polybake.baking.bake_config import bake_config
-from polybake.baking.same_settings import check_same_settings
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.cli.main import app
 from polybake.config import Config
-from polybake.errors import CheckFailed, InputError
+from polybake.errors import InputError
 
 CODE = {"auto_map": {"AutoModel": "modeling.OwnModel"}}
 MEAN = [{"step": "pool", "mode": "mean"}]
@@ -101,28 +100,6 @@ def test_attention_stands_for_the_key_of_config_json(tmp_path: Path) -> None:
     assert both.fingerprint == expected.fingerprint != causal.fingerprint
     assert (both.source.attention, causal.source.attention) == ("both", "causal")
     assert "attention" not in json.dumps(expected.source.model_dump(mode="json"))
-
-
-@pytest.mark.parametrize(
-    ("write", "key", "said", "other"),
-    [
-        (with_adapters, "adapter", "separation", "retrieval.query"),
-        (of_own_code, "attention", "both", "causal"),
-        (of_own_code, "weights", "beside", "inside"),
-    ],
-)
-def test_another_setting_is_another_file(
-    write: Any, key: str, said: str, other: str, tmp_path: Path
-) -> None:
-    """``polybake check`` sees that it was edited."""
-    table = {"name": "tiny", "source": write(tmp_path / "m"), "output": tmp_path / "o.onnx"}
-    settings = ({} if key == "adapter" else {"attention": "both"}) | {key: said}
-    manifest = bake(tmp_path / "m", tmp_path / "o.onnx", **settings)
-    read = {"model": table | settings, "steps": tuple(MEAN)}
-    check_same_settings(Config.model_validate(read), manifest)
-    changed = Config.model_validate(read | {"model": table | settings | {key: other}})
-    with pytest.raises(CheckFailed, match=rf"with {key} '{said}', and polybake.toml says"):
-        check_same_settings(changed, manifest)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
-"""polybake check, given a polybake.toml: the file was baked with these settings."""
+"""polybake check, given a polybake.toml: what is here is what polybake.lock says was built."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.folders.tiny_folders import write_bert
@@ -22,9 +25,14 @@ output = "build/tiny.onnx"
 step = "pool"
 mode = "mean"
 [[steps]]
+step = "subtract"
+vector = "mean.npy"
+[[steps]]
 step = "normalize"
 [prompts]
 query = "query: "
+[fixtures]
+texts = ["texts.txt"]
 """
 
 
@@ -33,6 +41,8 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     write_bert(folder / "bert")
     (folder / "polybake.toml").write_text(SETTINGS)
+    (folder / "texts.txt").write_text("a text\n")
+    np.save(folder / "mean.npy", np.full(12, 0.01, np.float32))
     polybake("build", cwd=folder)
     return folder
 
@@ -42,44 +52,126 @@ def project(baked: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(baked, tmp_path / "project"))
 
 
-def test_what_was_just_baked_is_current(project: Path) -> None:
-    """A fresh file is current, and Git ignores its folder."""
-    assert "current: build/tiny.onnx was baked with these settings" in polybake(
-        "check", cwd=project
-    )
-    assert (project / "build" / ".gitignore").read_text() == "*\n"
+def test_what_was_just_built_is_current(project: Path) -> None:
+    """Nothing is left out, also not of a copy in another folder, and Git ignores what is large."""
+    printed = polybake("check", "--complete", cwd=project)
+    assert "settings: polybake.toml says what was built" in printed
+    assert "inputs: 6 files are as they were" in printed
+    assert "file: build/tiny.onnx is the one that was built" in printed
+    assert "clients: 4 are those that were built" in printed
+    for folder in ("build", ".polybake_cache"):
+        assert (project / folder / ".gitignore").read_text() == "*\n"
 
 
-POOL = '[[steps]]\nstep = "pool"'
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def flip(file: Path) -> None:
+    """Change the last byte, and neither the size nor the time."""
+    before = file.stat()
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a weight": (
+        lambda at: flip(at / "bert/model.safetensors"),
+        "bert/model.safetensors: changed since the build; polybake build",
+    ),
+    "a configuration": (
+        lambda at: edit(at / "bert/config.json", "}", " }"),
+        "bert/config.json: changed since the build; polybake build",
+    ),
+    "a tokenizer that is gone": (
+        lambda at: (at / "bert/tokenizer.json").unlink(),
+        "bert/tokenizer.json: is missing; put it back, or build without it: polybake build",
+    ),
+    "a file that the bake would have taken": (
+        lambda at: (at / "bert/adapter_config.json").write_text("{}"),
+        "bert/adapter_config.json: is new: the build did not find it; polybake build",
+    ),
+    "an array": (
+        lambda at: flip(at / "mean.npy"),
+        "mean.npy: changed since the build; polybake build",
+    ),
+    "a corpus": (
+        lambda at: (at / "texts.txt").write_text("other\n"),
+        "texts.txt: changed since the build; polybake build",
+    ),
+    "a step": (
+        lambda at: edit(at / "polybake.toml", "normalize", 'truncate"\ndimension = 4 #'),
+        "polybake.toml: steps changed since the build; polybake build",
+    ),
+    "a prompt": (
+        lambda at: edit(at / "polybake.toml", "query: ", "q: "),
+        "polybake.toml: prompts changed since the build; polybake build",
+    ),
+    "the name": (
+        lambda at: edit(at / "polybake.toml", '"tiny"', '"small"'),
+        "polybake.toml: model.name changed since the build; polybake build",
+    ),
+    "the precision": (
+        lambda at: edit(at / "polybake.toml", "[[steps]]", 'precision = "int8"\n[[steps]]'),
+        "polybake.toml: model.precision changed since the build; polybake build",
+    ),
+    "another model file": (
+        lambda at: flip(at / "build/tiny.onnx"),
+        "build/tiny.onnx: is not the file that was built; polybake build",
+    ),
+    "a client's record": (
+        lambda at: edit(at / "clients/ruby/.polybake.json", "{", "{ "),
+        "clients/ruby: is not the client that was built; polybake build",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_changed_is_named(project: Path, what: str) -> None:
+    """Each change is red, one line a change; ``--no-cache`` sees one that left size and time."""
+    change, message = CHANGES[what]
+    change(project)
+    printed = polybake("check", "--no-cache", cwd=project, code=1)
+    changed = [line for line in printed.splitlines() if line.startswith("CHANGED: ")]
+    assert f"CHANGED: {message}" in changed
+    refused = ("a tokenizer that is gone", "a file that the bake would have taken")
+    polybake("build", "--force", cwd=project, code=2 if what in refused else 0)
+    if what not in refused:
+        polybake("check", "--complete", cwd=project)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "code", "message"),
+    ("gone", "message"),
     [
-        (
-            "normalize",
-            'truncate"\ndimension = 4 #',
-            1,
-            "steps 'pool(mode=mean) -> normalize()', and",
-        ),
-        ("normalize", 'truncate"\ndimensions = 4 #', 2, "steps[1].dimensions: unkn"),
-        ('"query: "', '"q: "', 1, "with prompts {'query': 'query: '}, and polybake.toml says {'q"),
-        ('"tiny"', '"small"', 1, "with name 'tiny', and polybake.toml says 'small'"),
-        (POOL, f'precision = "int8"\n{POOL}', 1, "precision"),
-        (POOL, f'expose = ["pool"]\n{POOL}', 1, "expose"),
+        ("bert", "bert: the source is not on this machine; its files were not looked at"),
+        ("build", "build/tiny.onnx: is not on this machine; polybake build"),
+        ("polybake.lock", "polybake.lock: is missing, which says what was built; polybake build"),
     ],
 )
-def test_settings_that_were_edited_since(
-    project: Path, old: str, new: str, code: int, message: str
-) -> None:
-    """The key that differs is named, and so is a step that no bake would take."""
-    config = project / "polybake.toml"
-    config.write_text(config.read_text().replace(old, new, 1))
-    assert message in polybake("check", cwd=project, code=code)
+def test_what_cannot_be_looked_at_is_said(project: Path, gone: str, message: str) -> None:
+    """It is no failure on a machine that has a part of all, and one with ``--complete``."""
+    path = project / gone
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert f"not looked at: {message}\n" in polybake("check", cwd=project)
+    told = json.loads(polybake("check", "--complete", "--json", cwd=project, code=1))
+    assert told["passed"] is False
+    assert {"state": "unseen", "text": message} in told["findings"]
 
 
-def test_a_stale_client_is_found(project: Path) -> None:
-    """Golden cases are reproduced; a changed client file ends with 1, and force is the way back."""
+def test_a_damaged_lock_is_an_error(project: Path) -> None:
+    """A conflict of a merge is not passed over."""
+    for content, message in (("<<<<<<< ours", "cannot be read"), ("lock = 2", "lock: ")):
+        (project / "polybake.lock").write_text(content)
+        printed = polybake("check", cwd=project, code=2)
+        assert message in printed
+        assert "restore it, or write it anew: polybake build" in printed
+
+
+def test_a_client_that_was_edited_is_no_fault_and_a_stale_one_is(project: Path) -> None:
+    """What a person edits is theirs; what another render would write is told apart from it."""
     printed = polybake("check", cwd=project)
     assert "whole: " in printed
     assert "reproduced: every golden case" in printed
@@ -87,11 +179,21 @@ def test_a_stale_client_is_found(project: Path) -> None:
     (file,) = (project / "clients").glob("ruby/lib/*/session.rb")
     file.write_text(file.read_text() + "# mine\n")
     ruby = ("--clients", "clients", "--language", "ruby")
+    edited = f"ruby (edited by you: {file.relative_to(project / 'clients/ruby')})"
+    assert f"fresh: {edited}" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+    assert "0 written" in polybake("generate", *ruby, cwd=project)
+    record = project / "clients/ruby/.polybake.json"
+    told = json.loads(record.read_text())
+    told["files"][str(file.relative_to(project / "clients/ruby"))] = "0" * 64
+    record.write_text(json.dumps(told))
     printed = polybake("check", "build/tiny.onnx", *ruby, cwd=project, code=1)
     assert f"not fresh: {file.relative_to(project)}" in printed
-    assert "was changed by hand" in polybake("generate", *ruby, cwd=project, code=2)
+    printed = polybake("generate", *ruby, cwd=project, code=2)
+    assert "was changed by hand, and what is generated changed, too" in printed
+    polybake("generate", *ruby, "--keep-edited", cwd=project)
+    assert f"fresh: {edited}" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
     polybake("generate", *ruby, "--force", cwd=project)
-    assert "fresh: ruby" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+    assert "fresh: ruby\n" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
 
 
 def test_a_client_of_another_contract_says_which_field(project: Path) -> None:
@@ -105,15 +207,8 @@ def test_a_client_of_another_contract_says_which_field(project: Path) -> None:
     assert printed.rstrip().endswith("; run: polybake generate")
 
 
-def test_without_its_source_the_settings_are_not_compared(project: Path) -> None:
-    """A checkout of a service has the model file alone; what is left out is said."""
-    shutil.rmtree(project / "bert")
-    printed = polybake("check", cwd=project)
-    assert "skipped: the settings, since their source bert is not here" in printed
-
-
-def test_without_the_packages_of_a_bake_neither(project: Path) -> None:
-    """A base install cannot compare the settings, and checks the rest."""
-    done = without(["onnx", "onnx_ir", "onnxscript"], "check", cwd=project)
+def test_it_needs_no_package_of_a_bake(project: Path) -> None:
+    """A base install compares the inputs, the settings and the clients, too."""
+    done = without(["onnx", "onnx_ir", "onnxscript", "tomlkit"], "check", cwd=project)
     assert done.returncode == 0, done.stderr
-    assert "skipped: the settings, since onnx" in done.stdout
+    assert "inputs: 6 files are as they were" in done.stdout

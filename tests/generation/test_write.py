@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,55 @@ def test_a_first_write(tmp_path: Path) -> None:
     assert write_client(tmp_path, FILES, PROJECT) == unchanged
 
 
-def test_a_hand_change_is_not_lost(tmp_path: Path) -> None:
-    """A changed generated file stops the run before anything is written."""
+def test_an_edit_stays(tmp_path: Path) -> None:
+    """A file that a person changed is theirs, and no fault, while its render is as it was."""
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "src/b.py").write_text("mine\n")
-    with pytest.raises(InputError, match="was changed by hand since it was generated") as caught:
-        write_client(tmp_path, FILES | {"src/a.py": "new\n"}, PROJECT)
-    lost = ["--- yours", "+++ generated", "@@ -1 +1 @@", "-mine", "+b"]
+    new = FILES | {"src/a.py": "new\n"}
+    for _ in range(2):
+        assert changes(tmp_path, new, PROJECT).edited == ("src/b.py",)
+        assert write_client(tmp_path, new, PROJECT).edited == ("src/b.py",)
+    assert (tmp_path / "src/a.py").read_text() == "new\n"
+    assert (tmp_path / "src/b.py").read_text() == "mine\n"
+    assert changes(tmp_path, new, PROJECT, force=True).written == ("src/b.py",)
+    write_client(tmp_path, new, PROJECT, force=True)
+    assert (tmp_path / "src/b.py").read_text() == "b\n"
+
+
+def test_an_edit_is_not_lost_where_the_render_changed_too(tmp_path: Path) -> None:
+    """The run stops before anything is written, and shows what would be lost."""
+    write_client(tmp_path, FILES, PROJECT)
+    (tmp_path / "src/b.py").write_text("mine\n")
+    new = FILES | {"src/a.py": "new\n", "src/b.py": "other\n"}
+    assert changes(tmp_path, new, PROJECT).written == ("src/a.py", "src/b.py")
+    with pytest.raises(InputError, match="and what is generated changed, too") as caught:
+        write_client(tmp_path, new, PROJECT)
+    lost = ["--- yours", "+++ generated now", "@@ -1 +1 @@", "-mine", "+other"]
     assert str(caught.value).splitlines()[1:] == lost
     assert (tmp_path / "src/a.py").read_text() == "a\n"
-    write_client(tmp_path, FILES, PROJECT, force=True)
-    assert (tmp_path / "src/b.py").read_text() == "b\n"
+    (tmp_path / "src/b.py").write_text("mine and other\n")
+    write_client(tmp_path, new, PROJECT, keep=True)
+    assert write_client(tmp_path, new, PROJECT).edited == ("src/b.py",)
+    assert (tmp_path / "src/b.py").read_text() == "mine and other\n"
+    write_client(tmp_path, new, PROJECT, force=True)
+    assert (tmp_path / "src/b.py").read_text() == "other\n"
+
+
+def test_both_changes_are_shown_where_git_has_what_was_written(tmp_path: Path) -> None:
+    """Git's own history is the third side, also below the repository's folder, and edits on top."""
+    folder = tmp_path / "clients"
+    write_client(folder, FILES, PROJECT)
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "generated"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    (folder / "src/b.py").write_text("mine\n")
+    subprocess.run(["git", *who, "commit", "-qam", "edited"], cwd=tmp_path, check=True)
+    with pytest.raises(InputError) as caught:
+        write_client(folder, FILES | {"src/b.py": "other\n"}, PROJECT)
+    assert str(caught.value).splitlines()[1:] == [
+        *("--- generated before", "+++ yours", "@@ -1 +1 @@", "-b", "+mine"),
+        *("--- generated before", "+++ generated now", "@@ -1 +1 @@", "-b", "+other"),
+    ]
 
 
 def test_bytes_are_files_too(tmp_path: Path) -> None:
@@ -45,8 +84,9 @@ def test_bytes_are_files_too(tmp_path: Path) -> None:
     assert changes(tmp_path, files, PROJECT).written == ()
     assert changes(tmp_path, {**files, "b.wasm": b"\0"}, PROJECT).written == ("b.wasm",)
     (tmp_path / "b.wasm").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"b\.wasm: was changed by hand .*\nits bytes differ$"):
-        write_client(tmp_path, files, PROJECT)
+    assert write_client(tmp_path, files, PROJECT).edited == ("b.wasm",)
+    with pytest.raises(InputError, match=r"b\.wasm: was changed by hand.*\nits bytes differ$"):
+        write_client(tmp_path, {**files, "b.wasm": b"\0"}, PROJECT)
 
 
 def test_a_long_difference_is_cut(tmp_path: Path) -> None:
@@ -109,7 +149,8 @@ def test_changes_are_found(tmp_path: Path) -> None:
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "src/a.py").unlink()
     (tmp_path / "src/b.py").write_text("x")
-    assert changes(tmp_path, FILES, PROJECT).written == ("src/a.py", "src/b.py")
+    new = FILES | {"src/b.py": "y"}
+    assert changes(tmp_path, new, PROJECT).written == ("src/a.py", "src/b.py")
 
 
 @pytest.mark.parametrize(

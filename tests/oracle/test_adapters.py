@@ -64,4 +64,4 @@ def test_adapters_agree(task: str | None, tmp_path: Path, proven: Proven) -> Non
     baked = tmp_path / "baked.onnx"
     bake(folder, baked, name="tiny", adapter=task)
     found = agreement_with_source(library, baked)
-    proven(f"xlm_roberta_flash, {task or 'no adapter'}", found, kept=task is None)
+    proven(f"xlm_roberta_flash, {task or 'no adapter'}", found)

@@ -17,7 +17,6 @@ from support.oracle.proven import HUGGING_FACE, Proven
 
 HEAD = "QuestionAnswering"
 #: Kinds whose models every language verifies.
-KEPT = ("roberta", "deberta-v3")
 #: Tokens of the longest answer, and answers of a golden case.
 MOST, TOP = 15, 3
 TEXTS = (
@@ -121,7 +120,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Every span's score and the best answers agree."""
     folder = saved_bert(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", MODERN)
@@ -129,4 +128,4 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """An encoder whose head has one layer more agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=False)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE)

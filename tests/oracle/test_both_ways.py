@@ -46,7 +46,6 @@ def test_attention_that_the_user_says(name: str, tmp_path: Path, proven: Proven)
     proven(
         f"{name}, both ways as the user says",
         agreement_with_source(library, baked, CASES),
-        kept=False,
     )
 
 
@@ -78,7 +77,7 @@ def test_voyages_class(tmp_path: Path, proven: Proven) -> None:
     baked = tmp_path / "baked.onnx"
     bake(folder, baked, name="tiny")
     found = agreement_with_source(tmp_path / "library", baked, CASES)
-    proven("qwen3, Voyage's class", found, kept=False)
+    proven("qwen3, Voyage's class", found)
 
 
 def test_nvidias_class(tmp_path: Path, proven: Proven) -> None:
@@ -95,7 +94,7 @@ def test_nvidias_class(tmp_path: Path, proven: Proven) -> None:
     )
     baked = tmp_path / "baked.onnx"
     bake(folder, baked, name="tiny")
-    proven("llama_bidirec", agreement_with_source(library, baked, CASES), kept=False)
+    proven("llama_bidirec", agreement_with_source(library, baked, CASES))
 
 
 def copied(saved: Path, folder: Path) -> Path:
@@ -127,4 +126,4 @@ def test_perplexitys_class(tmp_path: Path, proven: Proven) -> None:
         return torch.round(torch.tanh(torch.from_numpy(vectors)) * 127).numpy().astype(np.int8)
 
     found = agreement(baked, quantized(baked, floats, rounded))
-    proven("bidirectional_pplx_qwen3, int8", found, kept=False)
+    proven("bidirectional_pplx_qwen3, int8", found)

@@ -92,7 +92,7 @@ def test_agrees_with_sentence_transformers(
     folder = write_logit_score(tmp_path / "model", kind, **changes)
     bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(folder), tmp_path / "tiny.onnx")
-    proven(f"{kind} causal reranker, {named}", found, kept=named == "qwen3 yes/no")
+    proven(f"{kind} causal reranker, {named}", found)
 
 
 def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
@@ -110,7 +110,7 @@ def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
     CrossEncoder(str(folder), device="cpu").save_pretrained(str(tmp_path / "model"))
     bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(tmp_path / "model"), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, structured messages", found, kept=False)
+    proven("qwen3 causal reranker, structured messages", found)
 
 
 def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
@@ -118,7 +118,7 @@ def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
     folder = write_logit_score(tmp_path / "model", template=TEMPLATE)
     bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(model_card(folder), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, model card", found, kept=False)
+    proven("qwen3 causal reranker, model card", found)
 
 
 def model_card(folder: Path, most: int = 200) -> Scorer:
@@ -239,7 +239,7 @@ def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: 
     bake(folder, tmp_path / "tiny.onnx", folder=tmp_path / "hub", **given)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
-    proven(named, found, source=HUGGING_FACE, kept=query is not None)
+    proven(named, found, source=HUGGING_FACE)
 
 
 def bges_model_card(folder: Path, most: int) -> tuple[Scorer, int]:

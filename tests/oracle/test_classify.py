@@ -14,7 +14,6 @@ from support.oracle.agreement import Agreement, agreement_case_by_case, bake
 from support.oracle.proven import HUGGING_FACE, Proven
 
 #: Kinds whose models every language verifies.
-KEPT = ("roberta", "qwen2")
 
 
 def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
@@ -40,14 +39,14 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Labels, their order and their scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "classifier"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "classifier"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
     """A decoder's last token decides its labels."""
     found = agreement_with_pipeline(saved_rotary(tmp_path / "model", kind), tmp_path / "tiny.onnx")
-    proven(named(kind, "classifier"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "classifier"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", MODERN[:2])
@@ -56,7 +55,7 @@ def test_a_head_on_the_mean(kind: str, tmp_path: Path, proven: Proven) -> None:
     settings = {"classifier_pooling": "mean", "classifier_activation": "relu"}
     folder = saved_rotary(tmp_path / "model", kind, **settings)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(f"{named(kind, 'classifier')}, on the mean", found, source=HUGGING_FACE, kept=False)
+    proven(f"{named(kind, 'classifier')}, on the mean", found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +74,4 @@ def test_scores_by_the_kind_of_problem(
     """Several labels may be right, numbers stay as they are, and one label stands alone."""
     folder = saved_bert(tmp_path / "model", "bert", labels, problem_type=problem)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(
-        f"bert classifier, {len(labels)} labels, {problem}", found, source=HUGGING_FACE, kept=False
-    )
+    proven(f"bert classifier, {len(labels)} labels, {problem}", found, source=HUGGING_FACE)

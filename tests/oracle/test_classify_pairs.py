@@ -49,11 +49,11 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Ids, types, labels, their order and their scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(f"{kind} pairs", found, source=HUGGING_FACE, kept=kind == "bert")
+    proven(f"{kind} pairs", found, source=HUGGING_FACE)
 
 
 def test_with_a_decoder(tmp_path: Path, proven: Proven) -> None:
     """The last token of the second text decides the labels."""
     folder = saved_rotary(tmp_path / "model", DECODERS[0])
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
-    proven(f"{DECODERS[0]} pairs", found, source=HUGGING_FACE, kept=False)
+    proven(f"{DECODERS[0]} pairs", found, source=HUGGING_FACE)

@@ -59,7 +59,7 @@ def test_both_towers(name: str, end: int | None, tmp_path: Path, proven: Proven)
         tmp_path / "model",
         tmp_path / "tiny.onnx",
     )
-    proven(name, found, source=HUGGING_FACE, kept=end is None)
+    proven(name, found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("projected", [True, False])
@@ -72,7 +72,7 @@ def test_the_text_tower_alone(projected: bool, tmp_path: Path, proven: Proven) -
     found = agreement_with(
         lambda **fed: getattr(model(**fed), output), tmp_path / "model", tmp_path / "tiny.onnx"
     )
-    proven(f"clip_text_model, {kind}", found, source=HUGGING_FACE, kept=False)
+    proven(f"clip_text_model, {kind}", found, source=HUGGING_FACE)
 
 
 def test_a_folder_of_sentence_transformers(tmp_path: Path, proven: Proven) -> None:
@@ -85,4 +85,4 @@ def test_a_folder_of_sentence_transformers(tmp_path: Path, proven: Proven) -> No
     found = agreement_with(
         lambda **fed: model.get_text_features(**fed).pooler_output, folder, tmp_path / "tiny.onnx"
     )
-    proven("clip", found, kept=False)
+    proven("clip", found)

@@ -142,7 +142,7 @@ def test_a_classifier_agrees_with_its_library(
     out = tmp_path / "out.onnx"
     polybake.bake(export.file, out, name="tiny")
     assert read_head(out).manifest.contract.settings == {"labels": ["joy", "fear", "none"]}
-    proven("bert classifier", agreement(out, expected(export)), source=export.source, kept=False)
+    proven("bert classifier", agreement(out, expected(export)), source=export.source)
 
 
 def exported(name: str, repository: Path) -> tuple[Path, dict[str, Any]]:

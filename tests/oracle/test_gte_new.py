@@ -100,4 +100,4 @@ def test_first_reranker_agrees(
     save_file(named, folder / "model.safetensors")
     monkeypatch.setattr(gte.GteRotaryEmbedding, "compute_default_rope_parameters", ntk(8.0))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx", library)
-    proven("new (GTE) reranker", found, source=HUGGING_FACE, kept=False)
+    proven("new (GTE) reranker", found, source=HUGGING_FACE)

@@ -114,7 +114,7 @@ def test_agrees_with_the_formula(tmp_path: Path, proven: Proven) -> None:
     assert max(largest) < 1e-5
     print(f"\nlargest difference of all outputs: {max(largest):.2e}")  # noqa: T201
     found = agreement(out, expected)
-    proven("xlm-roberta hybrid", found, kept=True)
+    proven("xlm-roberta hybrid", found)
 
 
 def test_dense_alone_agrees_with_sentence_transformers(tmp_path: Path) -> None:

@@ -104,8 +104,7 @@ def test_agrees_with_sentence_transformers(
     """Ids and vectors of every built-in case and prompt, of cut texts, too."""
     folder = saved(tmp_path, template, pooling, prompts, default)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    kept = (named, pooling) == ("prompts", "lasttoken")
-    proven(f"qwen3, chat template, {named}", found, kept=kept)
+    proven(f"qwen3, chat template, {named}", found)
 
 
 def test_a_prompt_is_counted_and_variables_are_known(tmp_path: Path, proven: Proven) -> None:
@@ -114,7 +113,7 @@ def test_a_prompt_is_counted_and_variables_are_known(tmp_path: Path, proven: Pro
     variables = {"add_generation_prompt": True, "task": "x"}
     folder = saved(tmp_path, template, "mean", PROMPTS, include_prompt=False, variables=variables)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("qwen3, chat template, variables", found, kept=False)
+    proven("qwen3, chat template, variables", found)
 
 
 def test_nothing_may_stand_behind_a_text(tmp_path: Path, proven: Proven) -> None:
@@ -122,4 +121,4 @@ def test_nothing_may_stand_behind_a_text(tmp_path: Path, proven: Proven) -> None
     template = "{% for one in messages %}{{ one.role }}: {{ one.content }}{% endfor %}"
     folder = saved(tmp_path, template, "lasttoken", PROMPTS)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("qwen3, chat template, no suffix", found, kept=False)
+    proven("qwen3, chat template, no suffix", found)

@@ -20,7 +20,6 @@ from support.oracle.proven import HUGGING_FACE, Proven
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 #: Kinds whose models every language verifies.
-KEPT = ("roberta",)
 FIXED = {"strategy": "fixed", "length": 12}
 
 
@@ -102,7 +101,7 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
     """Every row of every text agrees, and so does each relevance."""
     folder = saved(tmp_path, kind, query_expansion=FIXED, document_length=20)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "multi-vector"), found, kept=kind in KEPT)
+    proven(named(kind, "multi-vector"), found)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +121,14 @@ def test_queries(
     """Queries are cut, filled up and attended to as the library does."""
     found = agreement_with_library(saved(tmp_path, **settings), tmp_path / "tiny.onnx")
     variant = request.node.callspec.id
-    proven(f"bert multi-vector, {variant}", found, kept=False)
+    proven(f"bert multi-vector, {variant}", found)
 
 
 def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
     """Every token of a document has a vector if none is to be skipped."""
     folder = saved(tmp_path, skip="", query_expansion=FIXED)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
-    proven("bert multi-vector, nothing skipped", found, kept=False)
+    proven("bert multi-vector, nothing skipped", found)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +160,7 @@ def test_folders_of_stanford(metadata: dict[str, Any], tmp_path: Path, proven: P
     write_json(folder / "artifact.metadata", metadata)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", with metadata" if metadata else ""
-    proven(f"bert multi-vector, of ColBERT{variant}", found, source=HUGGING_FACE, kept=False)
+    proven(f"bert multi-vector, of ColBERT{variant}", found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("settings", [{}, {"skiplist_words": ["the", "e"]}], ids=["", "words"])
@@ -204,4 +203,4 @@ def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Pro
     write_json(folder / "config_sentence_transformers.json", saved_settings)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", words skipped" if settings else ""
-    proven(f"bert multi-vector, of PyLate{variant}", found, kept=False)
+    proven(f"bert multi-vector, of PyLate{variant}", found)

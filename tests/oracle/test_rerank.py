@@ -26,7 +26,6 @@ from support.oracle.agreement import agreement_with_cross_encoder
 from support.oracle.proven import HUGGING_FACE, Proven
 
 #: Kinds whose models every language verifies.
-KEPT = ("bert", "roberta")
 
 
 @pytest.mark.parametrize("kind", BERT)
@@ -34,7 +33,7 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
     """Ids, types, scores and their order agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, ("LABEL_0",))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "reranker"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "reranker"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *GTE, *MODERN])
@@ -42,7 +41,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """A decoder's last token decides the score, GTE's first one, whose types may count."""
     folder = saved_rotary(tmp_path / "model", kind, ("LABEL_0",))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "reranker"), found, source=HUGGING_FACE, kept=False)
+    proven(named(kind, "reranker"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("activation", ["Sigmoid", "Identity", "Tanh"])
@@ -55,7 +54,7 @@ def test_folders_of_the_library(activation: str, tmp_path: Path, proven: Proven)
     made = getattr(torch.nn, activation)()
     CrossEncoder(str(plain), activation_fn=made).save_pretrained(str(tmp_path / "model"))
     found = agreement_with_cross_encoder(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven(f"bert reranker, {activation}", found, kept=False)
+    proven(f"bert reranker, {activation}", found)
 
 
 @pytest.mark.parametrize("activation", ["Sigmoid", "Identity"])
@@ -74,7 +73,7 @@ def test_a_head_of_modules(
     library = reranker_of_modules(base, activation, pooling)
     library.save_pretrained(str(tmp_path / "model"))
     found = agreement_with_cross_encoder(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven(f"{kind} reranker, modules", found, kept=False)
+    proven(f"{kind} reranker, modules", found)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +92,4 @@ def test_folders_of_earlier_versions(
     change_json(folder / "config.json", **settings)
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
     assert max(rank["score"] for case in found.expected for rank in case.answer) > 1
-    proven(f"bert reranker, {next(iter(settings))}", found, source=HUGGING_FACE, kept=False)
+    proven(f"bert reranker, {next(iter(settings))}", found, source=HUGGING_FACE)

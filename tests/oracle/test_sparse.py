@@ -20,7 +20,6 @@ from support.oracle.proven import Proven
 BERT = [kind for kind in bert.KINDS if not kind.startswith(("bart", "gpt2", "t5", "deberta"))]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 #: Kinds whose models every language verifies.
-KEPT = ("xlm-roberta",)
 
 
 def saved_masked_lm(folder: Path, kind: str, **settings: Any) -> Path:
@@ -89,7 +88,7 @@ def encoded(library: Any, case: Case, text: str) -> np.ndarray:
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Every weight agrees, and so do the names of the heaviest tokens."""
     found = agreement_with_library(saved(tmp_path, kind), tmp_path / "tiny.onnx")
-    proven(named(kind, "sparse"), found, kept=kind in KEPT)
+    proven(named(kind, "sparse"), found)
 
 
 def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
@@ -99,7 +98,7 @@ def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
     plain = saved_masked_lm(tmp_path / "plain", "bert", tie_word_embeddings=False)
     SparseEncoder(str(plain), device="cpu").save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("bert sparse, not tied", found, kept=False)
+    proven("bert sparse, not tied", found)
 
 
 @pytest.mark.parametrize("pooling", ["max", "sum"])
@@ -120,7 +119,7 @@ def test_poolings(pooling: str, activation: str, tmp_path: Path, proven: Proven)
         str(tmp_path / "model")
     )
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven(f"bert sparse, {pooling} of {activation}", found, kept=False)
+    proven(f"bert sparse, {pooling} of {activation}", found)
 
 
 def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
@@ -133,7 +132,7 @@ def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
     weights = torch.linspace(0.1, 3, len(tokenizer))
     SparseEncoder(modules=[SparseStaticEmbedding(tokenizer, weights)]).save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("static_embedding sparse", found, kept=False)
+    proven("static_embedding sparse", found)
 
 
 def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
@@ -154,4 +153,4 @@ def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
     router = Router.for_query_document([static], [transformer, SpladePooling()])
     SparseEncoder(modules=[router]).save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("distilbert sparse, queries by a table", found, kept=True)
+    proven("distilbert sparse, queries by a table", found)

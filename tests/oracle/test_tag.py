@@ -17,7 +17,6 @@ from support.oracle.proven import HUGGING_FACE, Proven
 
 HEAD = "TokenClassification"
 #: Kinds whose models every language verifies.
-KEPT = ("roberta", "xlm-roberta")
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-\u65e0 \U0001f600")
 PLAIN = ("B", "NOUN", "VERB", "O", "ADJ", "B-X-Y")
 
@@ -102,7 +101,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Every token's scores and every span agree."""
     folder = saved_bert(tmp_path / "model", kind, LABELS, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind, "tagger"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "tagger"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
@@ -110,11 +109,11 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """Decoders have no special tokens to leave out; their tokenizers here give gaps tokens."""
     folder = saved_rotary(tmp_path / "model", kind, LABELS, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx", spans=False)
-    proven(named(kind, "tagger"), found, source=HUGGING_FACE, kept=False)
+    proven(named(kind, "tagger"), found, source=HUGGING_FACE)
 
 
 def test_labels_of_no_scheme(tmp_path: Path, proven: Proven) -> None:
     """Neighbours with the same label are one span, if labels follow no scheme."""
     folder = saved_bert(tmp_path / "model", "bert", PLAIN, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(f"{named('bert', 'tagger')}, plain labels", found, source=HUGGING_FACE, kept=False)
+    proven(f"{named('bert', 'tagger')}, plain labels", found, source=HUGGING_FACE)

@@ -16,7 +16,6 @@ from support.oracle.proven import HUGGING_FACE, Proven
 LABELS = ("contradiction", "neutral", "entailment")
 
 #: Kinds whose models every language verifies.
-KEPT = ("bert", "roberta")
 
 
 def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) -> Agreement:
@@ -74,7 +73,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Ids, types, entailment, labels and scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
-    proven(named(kind, "entailment"), found, source=HUGGING_FACE, kept=kind in KEPT)
+    proven(named(kind, "entailment"), found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize("kind", MODERN[:1])
@@ -82,7 +81,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """ModernBERT has a head of another kind, which agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
-    proven(f"{kind} entailment", found, source=HUGGING_FACE, kept=False)
+    proven(f"{kind} entailment", found, source=HUGGING_FACE)
 
 
 @pytest.mark.parametrize(
@@ -94,4 +93,4 @@ def test_where_entailment_stands(labels: tuple[str, ...], tmp_path: Path, proven
     """Entailment may be the first or the last label; contradiction is at the other end."""
     folder = saved_bert(tmp_path / "model", "bert", labels)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", labels)
-    proven(f"bert entailment, {' '.join(labels)}", found, source=HUGGING_FACE, kept=False)
+    proven(f"bert entailment, {' '.join(labels)}", found, source=HUGGING_FACE)

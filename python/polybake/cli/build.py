@@ -8,6 +8,7 @@ import typer
 from polybake.cli.bake import baked, readable
 from polybake.cli.fixtures import write_fixtures
 from polybake.cli.generate import clients_of, written
+from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
     AdapterOption,
@@ -42,7 +43,10 @@ def build(
 
     Example: polybake build polybake.toml
     """
+    from polybake.base.files.inputs import Digests, noting_inputs
+    from polybake.fitted_steps import fit_steps
     from polybake.generation.generate import generate
+    from polybake.lock import CACHE, lock_of, write_lock
 
     config = config_for(
         target,
@@ -55,7 +59,16 @@ def build(
         adapter=adapter,
         allow_unknown=allow_unknown,
     )
-    report = baked(config)
-    typer.echo(readable(report))
-    typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
+    with noting_inputs() as asked:
+        with stages() as progress:
+            ready = fit_steps(config, progress)
+        report = baked(ready)
+        typer.echo(readable(report))
+        typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
     typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))
+    if target.suffix == ".toml":
+        digests = Digests(config.folder / CACHE)
+        lock = target.with_suffix(".lock")
+        write_lock(lock_of(config, report.manifest, asked, digests), lock)
+        digests.keep()
+        typer.echo(f"{lock}: what the model was made of; commit it")

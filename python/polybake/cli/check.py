@@ -1,19 +1,23 @@
-"""``polybake check``: is a model file whole, does it keep its word, are its clients fresh?"""
+"""``polybake check``: is a model file whole, made of what is here, and are its clients fresh?"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.cli.generate import clients_of, model_of
-from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel
-from polybake.errors import InputError
+from polybake.cli.generate import clients_of
+from polybake.cli.generate import fresh as told_fresh
+from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel, JsonOption
+from polybake.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
-    from polybake.base.modelfile.manifest import Manifest
     from polybake.config import Config
+    from polybake.lock import Finding
 
 
 def check(
@@ -22,66 +26,114 @@ def check(
         Path | None, typer.Option(help="Also check the generated clients below this folder.")
     ] = None,
     language: Annotated[list[str] | None, typer.Option(help="Only this language's client.")] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="What cannot be looked at here is a failure, too.")
+    ] = False,
+    cache: Annotated[
+        bool, typer.Option(help="Trust the digests of files whose size and time are as they were.")
+    ] = True,
     signature: Annotated[
         Path | None, typer.Option(help="Also check this signature, before all else.")
     ] = None,
     public_key: Annotated[
         Path | None, typer.Option(help="The signer's key, a PEM file; for --signature.")
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Check a model file's digests and golden cases, and that settings and clients are its own.
+    """Check a model file, and that its inputs, its settings and its clients are what was built.
 
-    Example: polybake check build/minilm.onnx --clients clients
+    Example: polybake check polybake.toml --complete
     """
-    from polybake.base.modelfile.container import check_digest, read_head
     from polybake.config import load_config
-    from polybake.generation.generate import generate
 
     config = load_config(target) if target.suffix == ".toml" else None
-    model = model_of(target)
+    model = config.model.output if config else target
+    found = []
     if signature is not None or public_key is not None:
-        typer.echo(signed(model, signature, public_key))
-    head = read_head(model)
-    check_digest(head)
-    typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
-    typer.echo(reproduced(model))
+        found.append(signed(model, signature, public_key))
     if config is not None:
-        typer.echo(current(config, head.manifest))
-    if model is not target or clients is not None:
-        settings = clients_of(target, clients)
-        done = generate(head.manifest, settings, languages=language or (), check=True)
-        typer.echo(f"fresh: {', '.join(done)}")
+        found += unchanged(config, target.with_suffix(".lock"), cache)
+    if config is None or model.is_file():
+        found += whole(model)
+    if config is not None or clients is not None:
+        found.append(fresh(target, model, config, clients, language or ()))
+    states = {one.state for one in found}
+    passed = "changed" not in states and not (complete and "unseen" in states)
+    if as_json:
+        typer.echo(json.dumps({"passed": passed, "findings": [asdict(one) for one in found]}))
+    else:
+        for one in found:
+            typer.echo(f"{_SAID[one.state]}{one.text}")
+    if not passed:
+        raise typer.Exit(CheckFailed.exit_code)
 
 
-def signed(model: Path, signature: Path | None, public_key: Path | None) -> str:
+#: What a line begins with.
+_SAID = {"same": "", "changed": "CHANGED: ", "unseen": "not looked at: "}
+
+
+def signed(model: Path, signature: Path | None, public_key: Path | None) -> Finding:
     """Check the signature; nothing of the file is looked at before."""
+    from polybake.lock import Finding
+
     if signature is None or public_key is None:
         raise InputError("--signature and --public-key belong together; give both")
     from polybake.shipping.sign.signature import check_signature
 
     check_signature(model, signature, public_key)
-    return f"signed: {model}, by the holder of {public_key}"
+    return Finding("same", f"signed: {model}, by the holder of {public_key}")
 
 
-def current(config: Config, manifest: Manifest) -> str:
-    """Compare the settings with what was baked, if their source is available."""
-    from polybake.base.files.hub_reference import HubReference
+def unchanged(config: Config, path: Path, cache: bool) -> Iterator[Finding]:
+    """Compare what is here with polybake.lock."""
+    from polybake.base.files.inputs import Digests
+    from polybake.lock import CACHE, Finding, findings, read_lock
 
-    source = config.model.source
-    if isinstance(source, HubReference) or not source.exists():
-        return f"skipped: the settings, since their source {source} is not here"
+    lock = read_lock(path)
+    if lock is None:
+        yield Finding("unseen", f"{path}: is missing, which says what was built; polybake build")
+        return
+    digests = Digests(config.folder / CACHE if cache else None)
+    yield from findings(config, lock, digests)
+    digests.keep()
+
+
+def whole(model: Path) -> Iterator[Finding]:
+    """Check a file's digests, and reproduce its golden cases if the runtime is installed."""
+    from polybake.base.modelfile.container import check_digest, read_head
+    from polybake.lock import Finding
+
+    head = read_head(model)
     try:
-        from polybake.baking.same_settings import check_same_settings
-    except ModuleNotFoundError as error:
-        return f"skipped: the settings, since {error.name} is not installed"
-    check_same_settings(config, manifest)
-    return f"current: {config.model.output} was baked with these settings"
-
-
-def reproduced(model: Path) -> str:
-    """Reproduce the golden cases in the file, if the runtime is installed."""
+        check_digest(head)
+    except CheckFailed as error:
+        yield Finding("changed", str(error))
+        return
+    yield Finding("same", f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     try:
         from polybake.runtime.embedder import Embedder
     except ModuleNotFoundError as error:
-        return f"skipped: the golden cases, since {error.name} is not installed"
-    return f"reproduced: every golden case, largest difference {Embedder(model).reproduce():.1e}"
+        yield Finding("unseen", f"the golden cases, since {error.name} is not installed")
+        return
+    try:
+        difference = Embedder(model).reproduce()
+    except CheckFailed as error:
+        yield Finding("changed", str(error))
+        return
+    yield Finding("same", f"reproduced: every golden case, largest difference {difference:.1e}")
+
+
+def fresh(
+    target: Path, model: Path, config: Config | None, clients: Path | None, languages: Sequence[str]
+) -> Finding:
+    """Compare clients with a fresh render, which takes the model file."""
+    from polybake.generation.generate import generate
+    from polybake.lock import Finding
+
+    if config is not None and not model.is_file():
+        return Finding("unseen", f"whether clients are fresh, since {model} is not here")
+    try:
+        done = generate(model, clients_of(target, clients), languages=languages, check=True)
+    except CheckFailed as error:
+        return Finding("changed", str(error))
+    return Finding("same", told_fresh(done))

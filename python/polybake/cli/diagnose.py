@@ -146,7 +146,11 @@ def _verdict(found: Diagnosis) -> str:
     if found.moved:
         said += f", once {found.moved} vectors are beside their own texts"
     if found.verdict == "unexplained" and not found.rounding:
-        said += "; nothing known explains it: another checkpoint, perhaps"
+        said += (
+            "; nothing was found in the time for it; try fewer texts, some of them long"
+            if found.ended
+            else "; nothing known explains it: another checkpoint, perhaps"
+        )
     return said
 
 

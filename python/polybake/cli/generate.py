@@ -33,6 +33,12 @@ def generate(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite files that were changed by hand.")
     ] = False,
+    keep_edited: Annotated[
+        bool,
+        typer.Option(
+            "--keep-edited", help="Leave files that you changed as they are, in any case."
+        ),
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not fresh.")
     ] = False,
@@ -50,9 +56,10 @@ def generate(
         parts=part or (),
         templates=templates,
         force=force,
+        keep=keep_edited,
         check=check,
     )
-    typer.echo(f"fresh: {', '.join(done)}" if check else written(done))
+    typer.echo(fresh(done) if check else written(done))
 
 
 def model_of(target: Path) -> Path:
@@ -86,6 +93,16 @@ def written(clients: Mapping[str, Changes]) -> str:
     """Return what was written, in a line per client."""
     return "\n".join(
         f"{one.folder}: {len(one.written)} written, {len(one.unchanged)} unchanged, "
-        f"{len(one.removed)} removed"
+        f"{len(one.removed)} removed{_edited(one)}"
         for one in clients.values()
     )
+
+
+def fresh(clients: Mapping[str, Changes]) -> str:
+    """Return which clients are fresh, and what of them was edited."""
+    told = (f"{language}{_edited(one)}" for language, one in clients.items())
+    return f"fresh: {', '.join(told)}"
+
+
+def _edited(client: Changes) -> str:
+    return f" (edited by you: {', '.join(client.edited)})" if client.edited else ""

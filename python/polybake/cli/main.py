@@ -21,6 +21,8 @@ from polybake.cli.fixtures import fixtures
 from polybake.cli.generate import generate
 from polybake.cli.init import init
 from polybake.cli.inspect import inspect
+from polybake.cli.pull import pull
+from polybake.cli.push import push
 from polybake.cli.serve import serve
 from polybake.cli.sign import sign
 from polybake.cli.verify import verify
@@ -39,7 +41,7 @@ _ENDINGS = [
 
 for _command in (
     init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify,
-    diagnose, diff, export, card, sign,
+    diagnose, diff, export, card, sign, push, pull,
 ):  # fmt: skip
     app.command()(_command)
 

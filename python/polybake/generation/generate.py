@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -42,6 +43,7 @@ def generate(
     parts: Sequence[str] = (),
     templates: str | os.PathLike[str] | None = None,
     force: bool = False,
+    keep: bool = False,
     check: bool = False,
 ) -> dict[str, Changes]:
     """Write the clients of a model; nothing is written unless all can be rendered.
@@ -58,6 +60,7 @@ def generate(
             settings say, or in a folder without settings the parts that it has.
         templates: A folder of the user's own templates, see ``render_client``.
         force: Overwrite files that were changed by hand.
+        keep: Leave files that were changed by hand as they are, also where their render changed.
         check: Write nothing, and fail if a file would change.
 
     Returns:
@@ -65,7 +68,7 @@ def generate(
 
     Raises:
         InputError: The model or a template is wrong, a language, a name or a part cannot be used,
-            or a generated file was changed by hand.
+            or a file was changed by hand and by its template.
         CheckFailed: With ``check``, a file differs, is missing, or is left over.
     """
     manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
@@ -103,9 +106,10 @@ def generate(
     for name, client in rendered.items():
         given = (clients[name].folder, client.files | client.binaries, client.project_files)
         if check:
-            done[name] = changes(*given, force=force)
+            done[name] = changes(*given, force=force, keep=keep)
         else:
-            done[name] = write_client(*given, parts=client.parts, contract=contract, force=force)
+            write = partial(write_client, parts=client.parts, contract=contract)
+            done[name] = write(*given, force=force, keep=keep)
     found = [one.folder / path for one in done.values() for path in one.written + one.removed]
     if check and found:
         raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")

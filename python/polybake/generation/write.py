@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -18,15 +19,27 @@ RECORD = ".polybake.json"
 #: Lines of a difference that are shown.
 _SHOWN = 40
 
+#: Commits of a file that are looked through for what was generated.
+_COMMITS = 50
+
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes of a fresh render to a client's folder, by path below the folder."""
+    """The changes of a fresh render to a client's folder, by path below the folder.
+
+    Attributes:
+        folder: The client's folder.
+        written: Files that the render changes, or that are missing.
+        unchanged: Files that are as rendered.
+        removed: Files of an earlier render that this one does not have.
+        edited: Files that a person changed since they were rendered, and that stay so.
+    """
 
     folder: Path
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
+    edited: tuple[str, ...] = ()
 
 
 def changes(
@@ -35,38 +48,40 @@ def changes(
     project_files: frozenset[str],
     *,
     force: bool = False,
+    keep: bool = False,
 ) -> Changes:
     """Compare a client's folder with a fresh render.
 
-    A project file that its owner has changed, or that no record knows, changes only with ``force``.
-    Files of an earlier render that this render does not have are removed.
+    A file that a person has changed stays as it is while its render is the one that was written
+    before, and a project file stays always; with ``force`` both are written. A project file that no
+    record knows is its owner's, too. Files of an earlier render that this one does not have are
+    removed.
 
     Args:
         folder: The client's folder.
         files: Text, or bytes, by path below ``folder``.
         project_files: The paths that belong to the client's owner once they are changed.
         force: Also overwrite files that were changed by hand, with project files.
+        keep: Leave files that were changed by hand as they are, whatever their render is now.
 
     Raises:
         InputError: The record of generated files is damaged, and ``force`` is off.
     """
-    known = _read_record(folder, force, "project")
-    fresh = {path: _digest_of(folder / path) == _digest(files[path]) for path in sorted(files)}
-    kept = {
-        path
-        for path in project_files.intersection(files)
-        if not (force or fresh[path]) and _digest_of(folder / path) not in (None, known.get(path))
-    }
-    return Changes(
-        folder,
-        written=tuple(path for path in fresh if not fresh[path] and path not in kept),
-        unchanged=tuple(path for path in fresh if fresh[path] and path not in kept),
-        removed=tuple(
-            path
-            for path in _read_record(folder, force)
-            if path not in files and (folder / path).is_file()
-        ),
-    )
+    generated = _read_record(folder, force)
+    record = _read_record(folder, force, "project") | generated
+    written, unchanged, edited = [], [], []
+    for path in sorted(files):
+        fresh, here = _digest(files[path]), _digest_of(folder / path)
+        if here == fresh:
+            unchanged.append(path)
+        elif force or here in (None, record.get(path)):
+            written.append(path)
+        elif keep or path in project_files or record.get(path) == fresh:
+            edited.append(path)
+        else:
+            written.append(path)
+    removed = [path for path in generated if path not in files and (folder / path).is_file()]
+    return Changes(folder, tuple(written), tuple(unchanged), tuple(removed), tuple(edited))
 
 
 def recorded_parts(folder: Path) -> tuple[str, ...]:
@@ -95,28 +110,26 @@ def write_client(
     parts: Sequence[str] = (),
     contract: JsonValue = None,
     force: bool = False,
+    keep: bool = False,
 ) -> Changes:
     """Write a client, and remove files no longer rendered; for the arguments see `changes`.
 
     The record keeps ``parts``, which the client has, and the ``contract`` that it is for.
 
     Raises:
-        InputError: A generated file was changed by hand, or the record is damaged, and ``force`` is
-            off; nothing is written.
+        InputError: A file and its render both changed since it was written, or the record is
+            damaged, and ``force`` is off; nothing is written.
     """
-    done = changes(folder, files, project_files, force=force)
+    done = changes(folder, files, project_files, force=force, keep=keep)
     known = _read_record(folder, force, "project")
     record = known | _read_record(folder, force)
     for path in (*done.written, *done.removed):
         if not force and _digest_of(folder / path) not in (None, record.get(path)):
-            raise InputError(
-                f"{folder / path}: was changed by hand since it was generated; "
-                "move the change to a template (--templates), or lose it with --force:\n"
-                f"{_difference(folder / path, files.get(path, ''))}"
-            )
+            raise InputError(_conflict(folder / path, files.get(path, ""), record.get(path)))
     for path in done.removed:
         (folder / path).unlink()
-    digests = {path: _digest(files[path]) for path in sorted((*done.written, *done.unchanged))}
+    rendered = sorted({*done.written, *done.unchanged, *(set(done.edited) - project_files)})
+    digests = {path: _digest(files[path]) for path in rendered}
     of_project = known | {path: digests.pop(path) for path in project_files & digests.keys()}
     written = {path: files[path] for path in done.written}
     told = {
@@ -153,12 +166,41 @@ def _read_record(folder: Path, force: bool, part: str = "files") -> dict[str, st
         ) from error
 
 
-def _difference(path: Path, fresh: str | bytes) -> str:
-    """What writing ``fresh`` would change, at most ``_SHOWN`` lines of it."""
+def _conflict(path: Path, fresh: str | bytes, recorded: str | None) -> str:
+    """Say that a file and its render both changed, each apart where Git has what was written."""
+    told = (
+        f"{path}: was changed by hand, and what is generated changed, too; take over what changed "
+        "by hand and say so with --keep-edited, or lose your change with --force:\n"
+    )
     if isinstance(fresh, bytes):
-        return "its bytes differ"
-    mine = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    lines = list(unified_diff(mine, fresh.splitlines(), "yours", "generated", lineterm=""))
+        return f"{told}its bytes differ"
+    mine = path.read_text(encoding="utf-8", errors="replace")
+    before = None if recorded is None else _committed(path, recorded)
+    if before is None:
+        return told + _difference(mine, fresh, "yours", "generated now")
+    yours = _difference(before, mine, "generated before", "yours")
+    return f"{told}{yours}\n{_difference(before, fresh, 'generated before', 'generated now')}"
+
+
+def _committed(path: Path, digest: str) -> str | None:
+    """The version of a file with a digest, if one of its latest commits has it."""
+    here = ["git", "-C", str(path.parent)]
+    log = [*here, "log", f"-{_COMMITS}", "--format=%H", "--", path.name]
+    try:
+        listed = subprocess.run(log, capture_output=True, check=True).stdout  # noqa: S603
+        for commit in listed.decode().split():
+            show = [*here, "show", f"{commit}:./{path.name}"]
+            found = subprocess.run(show, capture_output=True, check=False).stdout  # noqa: S603
+            if _digest(found) == digest:
+                return found.decode("utf-8", "replace")
+    except (OSError, subprocess.CalledProcessError):
+        pass  # there is no Git, or no repository
+    return None
+
+
+def _difference(before: str, after: str, named: str, then: str) -> str:
+    """What changed, at most ``_SHOWN`` lines of it."""
+    lines = list(unified_diff(before.splitlines(), after.splitlines(), named, then, lineterm=""))
     more = [f"... and {len(lines) - _SHOWN} lines more"] if len(lines) > _SHOWN else []
     return "\n".join(lines[:_SHOWN] + more)
 

@@ -78,7 +78,11 @@ def test_a_model_is_named_after_its_source(
     assert model_name(path if isinstance(source, str) else source) == name
 
 
-WRITTEN = {"arrays": {"mean.npy": [3]}, "model": {"steps": ["pool(mode=mean)"]}}
+WRITTEN = {
+    "arrays": {"mean.npy": [3]},
+    "model": {"steps": ["pool(mode=mean)"], "fingerprint": "f", "prompt": None},
+    "corpus": {"sha256": "c"},
+}
 
 
 def test_an_array_knows_the_steps_before_it(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,8 +10,6 @@ import pytest
 
 from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
-from polybake.base.modelfile.fixture_folder import write_fixture
 from support.oracle.record import (
     RECORD,
     UNRECORDED,
@@ -27,7 +24,7 @@ from support.oracle.record import (
 )
 from support.oracle.records import Records
 from support.oracle.support_pages import SupportPages
-from support.oracle.support_table import Row, family
+from support.oracle.support_table import Row
 
 if TYPE_CHECKING:
     from support.oracle.agreement import Agreement
@@ -37,9 +34,7 @@ HUGGING_FACE = "Hugging Face folder"
 
 
 class Proven(Protocol):
-    def __call__(
-        self, kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True
-    ) -> None: ...
+    def __call__(self, kind: str, found: Agreement, *, source: str = FOLDER) -> None: ...
 
 
 class Judged(Protocol):
@@ -76,21 +71,15 @@ def judged(request: pytest.FixtureRequest) -> Judged:
 
 @pytest.fixture
 def proven(request: pytest.FixtureRequest) -> Proven:
-    """Call it last: it judges an agreement and writes its row, which counts if the test passes.
+    """Call it last: it judges an agreement and writes its row, which counts if the test passes."""
 
-    A model that is not ``kept`` for the session ``kinds`` shows clients nothing that others do not.
-    """
-
-    def write_row(kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True) -> None:
+    def write_row(kind: str, found: Agreement, *, source: str = FOLDER) -> None:
         steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
         print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
         note_agreement(request, kind, source, found)
-        folder = request.config.getoption("--keep-models")
-        if kept and folder is not None:
-            keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
 
@@ -118,48 +107,10 @@ def note(request: pytest.FixtureRequest, entry: Json, folder: Path) -> None:
         properties.append(("recorded", [name, entry | files_of(folder)]))
 
 
-def keep(found: Agreement, kept: Path, kind: str) -> None:
-    """Copy the model and its golden cases, unless one of this kind, inputs and dtype is there.
-
-    Models of one contract lie in one folder, as they share their clients.
-    """
-    manifest = read_head(found.baked).manifest
-    contract = manifest.contract
-    feeds, dtype = (one.feed for one in contract.inputs), contract.output.dtype
-    packed = ["packed"] if contract.output.packed_bits else []
-    name = "-".join([kind, *feeds, dtype, *packed])
-    if any(kept.glob(f"*/{name}")):
-        return
-    folder = kept / f"{manifest.name}-{contract.digest[:8]}" / name
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:  # another worker was quicker
-        return
-    shutil.copy(found.baked, folder / "model.onnx")
-    # Where the library has no answer of its own, clients give the core's.
-    own = {case.id: case.answer for case in read_head(found.baked).fixture.cases}
-    answers = [case.answer or own.get(case.id) for case in found.expected]
-    write_fixture(
-        Fixture(
-            fingerprint=manifest.fingerprint,
-            made_by=MadeBy(kind="oracle", packages={}),
-            tolerances=TOLERANCES,
-            cases=tuple(
-                case.model_copy(update={"answer": answer})
-                for case, answer in zip(found.expected, answers, strict=True)
-            ),
-        ),
-        folder / "golden",
-    )
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-support", action="store_true", help="write the support table anew")
     parser.addoption(
         "--record", action="store_true", help="write what the libraries give to fixtures/oracle"
-    )
-    parser.addoption(
-        "--keep-models", type=Path, help="a folder for one baked model of each kind, to verify"
     )
 
 

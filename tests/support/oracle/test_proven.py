@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture_folder import read_fixture
 from support.oracle.support_table import parse
 
 pytestmark = pytest.mark.slow
@@ -103,18 +101,6 @@ def test_a_run_writes_its_rows(project: Project) -> None:
     assert "| a | 3e-07 |" in page
     assert "| folder | a, b |\n" in page
     assert project.run()[0] == 0
-
-
-def test_models_are_kept(project: Project) -> None:
-    """The first model of each kind is kept beside its golden cases, and never replaced."""
-    assert project.run("--keep-models", "kept", "-k", "test_a or test_b")[0] == 0
-    (contract,) = Path("kept").iterdir()
-    assert contract.name.startswith("every-feed-")
-    a, b = sorted(contract.iterdir())
-    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value-prompt_value-float32"
-    assert (a.name, b.name) == (f"a-tiny-{feeds}", f"b-tiny-{feeds}")
-    assert read_head(a / "model.onnx").manifest.name == "every-feed"
-    assert read_fixture(a / "golden").cases == ()
 
 
 def test_a_missing_row_fails_the_run(project: Project) -> None:

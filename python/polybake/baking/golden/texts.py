@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake.baking.golden.length import text_of_length
+from polybake.base.files.inputs import asked
 from polybake.errors import InputError
 
 _TEXTS = Path(__file__).with_name("texts.toml")
@@ -71,7 +72,7 @@ def read_texts(paths: Iterable[Path]) -> list[str]:
     for path in paths:
         try:
             # Not splitlines: a text may hold U+2028, a form feed and the like.
-            texts += path.read_text(encoding="utf-8").split("\n")
+            texts += asked(path).read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {error}; give a UTF-8 file with one text a line") from error
     return [text for text in texts if text]

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from polybake.baking.recipe.fit import ARRAYS, Fit
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.sentence_transformers.saved_modules import SAVED
 from polybake.baking.steps import STEPS, Step
@@ -17,6 +18,7 @@ from polybake.config import Config
 _PATH = {"type": "string", "format": "path"}
 _STEPS = {"type": "array", "items": {"$ref": "#/$defs/Step"}}
 _ROUTES = {"type": "object", "additionalProperties": _STEPS, "minProperties": 2}
+_FIT = {"anyOf": [_PATH, Fit.model_json_schema()]}
 _HEAD = "The layers that the model itself has behind its encoder."
 
 
@@ -49,8 +51,13 @@ def _tables(step: type[Step]) -> Iterator[dict[str, Any]]:
     }
     if "routes" in properties:
         properties["routes"] = _ROUTES
+    required = made.get("required", [])
     if "weights" not in properties:  # too many arrays for a name each
-        yield _table(step.name, summary, properties, made.get("required", []))
+        yield _table(step.name, summary, properties, required)
+    if step.name in ARRAYS:
+        given = {name: one for name, one in properties.items() if name not in ARRAYS[step.name]}
+        left = [name for name in required if name in given]
+        yield _table(step.name, summary, {**given, "fit": _FIT}, [*left, "fit"])
     if step.name in SAVED:
         yield _table(step.name, summary, {"source": _PATH}, ["source"])
 

@@ -77,6 +77,11 @@ def _step(
             f"{where}.step: unknown step {name!r}; choose one of: {', '.join([*STEPS, HEAD])}"
         )
     values = {key: value for key, value in spec.items() if key != "step"}
+    if "fit" in values:
+        raise InputError(
+            f"{where}.fit: a step of polybake.toml's own list is fitted, by: polybake build; here "
+            "name the files of its arrays"
+        )
     parameters = read_files(
         where, STEPS[name], values, base=base, model=source.folder, before=before
     )

@@ -18,6 +18,7 @@ from polybake.baking.steps import OnnxFragment, PythonFile, Step
 from polybake.baking.steps.onnx_fragment import Fragment
 from polybake.baking.steps.python_file import Script
 from polybake.base.files.fit_record import steps_before
+from polybake.base.files.inputs import asked
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.printable import printable
 from polybake.errors import InputError
@@ -60,9 +61,11 @@ def read_files(
     found = dict(values)
     for key in values:
         if key in annotations and _is_array(annotations[key]):
-            found[key] = _read(where, values, key, lambda name: _array(base / name, before))
+            found[key] = _read(where, values, key, lambda name: _array(asked(base / name), before))
         elif key == "file" and step in _FILES:
-            found[key] = _read(where, values, key, lambda name: _FILES[step](base / name, model))
+            found[key] = _read(
+                where, values, key, lambda name: _FILES[step](asked(base / name), model)
+            )
     return found
 
 

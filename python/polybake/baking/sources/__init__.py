@@ -28,6 +28,7 @@ from polybake.baking.sources.source import (
 )
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
+from polybake.base.files.inputs import asked
 from polybake.base.files.model_folder import Attention, ModelFolder, Pickle
 from polybake.config import EncoderMaker, RerankTable
 from polybake.errors import InputError
@@ -92,7 +93,7 @@ def open_source(
         if adapter is not None:
             raise InputError(f"{source}: {_no_adapters(adapter)}")
         return open_onnx_file(
-            source, dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
+            asked(source), dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
         )
     if not source.is_dir():
         raise InputError(

@@ -1,19 +1,69 @@
-"""Read fit.json: the steps that the arrays beside it were fitted to."""
+"""Read fit.json: what the arrays beside it were fitted to."""
 
+import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from polybake.base.files.inputs import asked
 
 #: The record's name, in the folder of the arrays.
 RECORD = "fit.json"
 
 
+@dataclass(frozen=True)
+class Record:
+    """What arrays were fitted to.
+
+    Attributes:
+        steps: The steps behind whose vectors they were fitted, as in the manifest.
+        model: The name of the model file that embedded the texts.
+        fingerprint: That file's.
+        prompt: The prompt that the texts were embedded with.
+        corpus: The SHA-256 of the file of texts.
+        arrays: The shape of each array, by the name of its file.
+        digests: The SHA-256 of each of these files.
+    """
+
+    steps: tuple[str, ...]
+    model: str
+    fingerprint: str
+    prompt: str | None
+    corpus: str
+    arrays: dict[str, list[int]]
+    digests: dict[str, str]
+
+    def changed(self, folder: Path, name: str) -> bool:
+        """Whether an array is no longer what was fitted."""
+        try:
+            content = (folder / name).read_bytes()
+        except FileNotFoundError:
+            return False  # a fit writes it again
+        return hashlib.sha256(content).hexdigest() != self.digests.get(name)
+
+
+def read_record(folder: Path) -> Record | None:
+    """Return the record of a folder; None where there is none that can be read."""
+    try:
+        told = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        model, arrays = told["model"], told["arrays"]
+        return Record(
+            steps=tuple(map(str, model["steps"])),
+            model=str(model["name"]),
+            fingerprint=str(model["fingerprint"]),
+            prompt=model["prompt"],
+            corpus=str(told["corpus"]["sha256"]),
+            arrays={str(name): [int(size) for size in shape] for name, shape in arrays.items()},
+            digests={str(name): str(one) for name, one in told.get("sha256", {}).items()},
+        )
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return None
+
+
 def arrays_of(folder: Path) -> set[str]:
     """Return the names of the arrays that a fit wrote to a folder; empty without a record."""
-    try:
-        return {*_read(folder)["arrays"]}
-    except (OSError, ValueError, TypeError, KeyError):
-        return set()
+    record = read_record(folder)
+    return {*record.arrays} if record else set()
 
 
 def steps_before(array: Path) -> tuple[str, ...] | None:
@@ -22,14 +72,5 @@ def steps_before(array: Path) -> tuple[str, ...] | None:
     Returns:
         None if no record beside the array names it.
     """
-    if array.name not in arrays_of(array.parent):
-        return None
-    try:
-        return tuple(map(str, _read(array.parent)["model"]["steps"]))
-    except (TypeError, KeyError):
-        return None
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    return found
+    record = read_record(asked(array.parent / RECORD).parent)
+    return record.steps if record and array.name in record.arrays else None

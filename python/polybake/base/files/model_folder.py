@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from polybake.base.files.inputs import asked
 from polybake.base.files.known_keys import Allowed
 from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
@@ -82,7 +83,7 @@ class ModelFolder:
         Raises:
             InputError: The name or a link leads out of the folder, or no file can have the name.
         """
-        path = self._inside(name)
+        path = asked(self._inside(name))
         try:
             if not path.is_file():
                 return None

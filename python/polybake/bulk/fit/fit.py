@@ -1,8 +1,9 @@
 """Fit the arrays of steps to a corpus: its mean, principal components, whitening and ranges."""
 
+import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -96,8 +97,9 @@ def fit(
         for batch in _embedded(embedder, corpus, prompt, advance):
             moments.add(batch)
     arrays = fitted(moments, wanted)
-    record = _record(embedder.manifest, prompt, corpus, moments.count, arrays)
-    _write(out, arrays, record)
+    files = {name: _npy(array) for name, array in arrays.items()}
+    record = _record(embedder.manifest, prompt, corpus, moments.count, arrays, files)
+    _write(out, files, record)
     return record
 
 
@@ -195,8 +197,19 @@ def _ranges(moments: Moments) -> NDArray[np.float64]:
     return np.stack([low, np.where(width > _LEAST_RANGE * width.max(), high, low)])
 
 
+def _npy(array: NDArray[np.float32]) -> bytes:
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
+
+
 def _record(
-    manifest: Manifest, prompt: str | None, corpus: Corpus, texts: int, arrays: FittedArrays
+    manifest: Manifest,
+    prompt: str | None,
+    corpus: Corpus,
+    texts: int,
+    arrays: FittedArrays,
+    files: Mapping[str, bytes],
 ) -> dict[str, object]:
     return {
         "model": {
@@ -207,19 +220,18 @@ def _record(
         },
         "corpus": {"file": corpus.path.name, "sha256": corpus.sha256(), "texts": texts},
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         "polybake": __version__,
     }
 
 
-def _write(out: Path, arrays: FittedArrays, record: dict[str, object]) -> None:
+def _write(out: Path, files: Mapping[str, bytes], record: dict[str, object]) -> None:
     # Arrays of an earlier fit do not match a new mean.
     known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
-    left = sorted(known & arrays_of(out) - set(arrays))
-    for name, array in arrays.items():
-        content = io.BytesIO()
-        np.save(content, array)
+    left = sorted(known & arrays_of(out) - set(files))
+    for name, content in files.items():
         with replacing(out / name) as file:
-            file.write(content.getbuffer())
+            file.write(content)
     with replacing(out / RECORD) as file:
         file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")
     for name in left:

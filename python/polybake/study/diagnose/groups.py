@@ -47,12 +47,12 @@ def _rank(looked: Looked, group: list[Departure], size: float) -> int:
     if looked.fed(one) == looked.ways.fed(Way()):
         return 0
     if way.graph is not None:
-        return 1 if is_near(one, size) else 8 if one.slow else 6
+        return 5 if is_near(one, size) else 7 if one.slow else 6
     if way.feed is not None:
-        return 5
+        return 4
     if way.layer:
-        return 3
-    return 4 if _fits(looked, one) else 7
+        return 2
+    return 1 if _fits(looked, one) else 3
 
 
 def is_near(one: Departure, size: float) -> bool:

@@ -18,10 +18,32 @@ _FEW = 2
 #: The part of the gap that a changed graph must explain alone to be tried in pairs.
 _WORTH = 0.05
 
+#: This many that explain most are paired before all others.
+_FIRST = 4
+
+#: The part of the gap that one must explain to hide another.
+_MOST = 0.5
+
 #: A pair must leave at most this part of what its better departure leaves alone.
 GAIN = 0.5
 
 _Found = Mapping[Departure, Explanation]
+
+
+def best_pairs(found: _Found) -> Iterator[Departure]:
+    """Yield the pairs of those that explain most alone, whatever they cost.
+
+    One that explains most of the gap may hide another: it is paired with all that change no graph.
+    """
+    ranked = sorted(_matter(found), key=lambda one: -found[one].explained)
+    tried = [
+        both for both in combinations(ranked[:_FIRST], 2) if found[both[1]].explained >= _WORTH
+    ]
+    if ranked and found[ranked[0]].explained >= _MOST:
+        tried += [(ranked[0], one) for one in ranked[1:] if one.way.graph is None]
+    for one, other in dict.fromkeys(tried):
+        if pair := one.joined(other):
+            yield pair
 
 
 def cheap_pairs(looked: Looked, found: _Found) -> Iterator[Departure]:

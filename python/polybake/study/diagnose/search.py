@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.study.diagnose.chosen import chosen
+from polybake.study.diagnose.departures.constant import before_normalize, constant
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.departures.stored import grid
@@ -17,7 +18,7 @@ from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.explanation import Explanation, Looked, done
 from polybake.study.diagnose.gap import Gap
 from polybake.study.diagnose.groups import groups, in_whole_batches, is_near
-from polybake.study.diagnose.pairs import GAIN, cheap_pairs, costly_pairs
+from polybake.study.diagnose.pairs import GAIN, best_pairs, cheap_pairs, costly_pairs
 from polybake.study.diagnose.way import Vectors, Way, Ways
 
 #: The part of a gap that a full and a partial explanation must explain.
@@ -28,6 +29,9 @@ _FIRST, _SECOND = (4, 256), (8, 512)
 
 #: The most tokens of a batch that is run whole.
 _WHOLE = 32768
+
+#: The most texts that a constant is fitted to.
+_FITTED = 64
 
 #: How many departures get a second look, and the least part that they must explain.
 _BEST, _LEAST = 5, 0.02
@@ -103,6 +107,8 @@ class _Search:
         """
         late = {one for one in known if one.slow and not is_near(one, self.size)}
         self._singles([one for one in known if one not in late])
+        self._constant()
+        self._pairs(best_pairs(dict(self.found)))
         self._pairs(cheap_pairs(self.first, dict(self.found)))
         self._singles([one for one in known if one in late])
         self._pairs(costly_pairs(self.first, dict(self.found), self._over))
@@ -112,6 +118,18 @@ class _Search:
         for parts in (1, 2):
             self._confirm(parts)
         return over
+
+    def _constant(self) -> None:
+        """Try the constant vector that other texts than those of the second look determine."""
+        if done(self.sure.values()):
+            return
+        others = np.setdiff1d(np.arange(len(self.lengths)), self.places)
+        short = others[np.argsort(self.lengths[others], kind="stable")][:_FITTED]
+        model, some = self.looked.ways.model, self.looked.at(short)
+        if len(short) and (
+            one := constant(model, some.ways.vectors(before_normalize(model)), some.gap.theirs)
+        ):
+            self._try("known differences", [one])
 
     def _singles(self, known: list[Departure]) -> None:
         """Try each departure alone, and with the rounding that the given vectors show."""

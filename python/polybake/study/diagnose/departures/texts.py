@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,8 @@ def departures(
     """
     for name, change in _REWRITTEN.items():
         yield Departure(name, Way(text=change))
+    for count in _CHARACTERS:
+        yield Departure(f"cuts texts at {count} characters", Way(text=partial(_cut, count)))
     tried = {"" if own is None else prompts[own]}
     for name, prompt in _prompts(prompts, trained).items():
         if prompt not in tried:
@@ -59,8 +62,27 @@ def _without_accents(text: str) -> str:
     return "".join(one for one in apart if not unicodedata.combining(one))
 
 
-def _is_symbol(one: str) -> bool:
-    return unicodedata.category(one).startswith("S")
+def _without(*categories: str) -> Callable[[str], str]:
+    """Drop the characters of some categories of Unicode, by the beginnings of their names."""
+    return lambda text: "".join(
+        one for one in text if not unicodedata.category(one).startswith(categories)
+    )
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "ignore").decode("ascii")
+
+
+def _without_tags(text: str) -> str:
+    return re.sub(r"<[^<>]*>", "", text)
+
+
+def _cut(characters: int, text: str) -> str:
+    return text[:characters]
+
+
+#: Characters that programs cut texts at.
+_CHARACTERS = (100, 128, 200, 250, 255, 256, 300, 400, 500, 512, 1000, 1024, 2000, 2048, 4000, 4096)
 
 
 _REWRITTEN: dict[str, Callable[[str], str]] = {
@@ -72,6 +94,12 @@ _REWRITTEN: dict[str, Callable[[str], str]] = {
     "strips texts of white space": str.strip,
     "joins white space to one space": lambda text: " ".join(text.split()),
     "drops line feeds and tabs": lambda text: re.sub(r"[\r\n\t]", "", text),
-    "drops symbols": lambda text: "".join(one for one in text if not _is_symbol(one)),
+    "drops symbols": _without("S"),
+    "drops emoji": _without("So", "Sk", "Cn"),
+    "drops control characters": _without("Cc"),
+    "drops what is not ASCII": _ascii,
+    "drops HTML tags": _without_tags,
+    "escapes HTML": html.escape,
+    "reads HTML entities": html.unescape,
     "reads UTF-8 as Latin-1": lambda text: text.encode(errors="replace").decode("latin-1"),
 }

@@ -1,0 +1,116 @@
+"""Steps of polybake.toml that name a corpus: a build fits their arrays to it.
+
+``step = "subtract", fit = "corpus.txt"`` is mean debiasing in one line: what stands before the step
+is baked, the corpus is embedded with it, and the step takes the mean of its vectors. The arrays lie
+in ``fitted/``, to be committed; they are fitted again only where something of that changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from polybake.baking.bake import Progress, quiet
+from polybake.baking.bake_config import bake_config
+from polybake.baking.recipe.fit import ARRAYS, SIZED, Fit, read_fit
+from polybake.base.files.fit_record import Record, read_record
+from polybake.base.files.inputs import asked
+from polybake.base.files.scratch import Scratch
+from polybake.base.modelfile.manifest import Manifest
+from polybake.bulk.fit.corpus import Corpus
+from polybake.bulk.fit.fit import Wanted, fit
+from polybake.config import Config, FixturesTable
+from polybake.errors import InputError
+
+#: The folder of the arrays, beside polybake.toml.
+FOLDER = "fitted"
+
+
+def fit_steps(config: Config, progress: Progress = quiet) -> Config:
+    """Fit what is to be fitted, and return the settings with the paths of its arrays.
+
+    Raises:
+        InputError: A step cannot be fitted so, the corpus cannot be read, or an array was changed
+            by hand since it was fitted.
+    """
+    steps: list[dict[str, Any]] = []
+    for number, spec in enumerate(config.steps or ()):
+        if "fit" in spec:
+            steps.append(_fitted(config, f"steps[{number}]", spec, steps, progress))
+        else:
+            steps.append(dict(spec))
+    return config if config.steps is None else config.model_copy(update={"steps": tuple(steps)})
+
+
+def _fitted(
+    config: Config,
+    where: str,
+    spec: Mapping[str, Any],
+    before: Sequence[dict[str, Any]],
+    progress: Progress,
+) -> dict[str, Any]:
+    step, wanted = str(spec.get("step")), read_fit(where, spec)
+    same = sum(one.get("step") == step for one in before)
+    name = f"{step}-{same + 1}" if same else step
+    folder = config.folder / FOLDER / name
+    corpus = Corpus(asked(config.folder / wanted.texts), wanted.column)
+    with Scratch() as scratch:
+        progress(f"baking what stands before {where}")
+        model = Path(scratch, "before.onnx")
+        manifest = bake_config(_before(config, model), before).manifest
+        prompt = wanted.prompt or manifest.contract.default_prompt
+        record = read_record(folder)
+        if record is None or not _holds(record, folder, step, wanted, manifest, prompt, corpus):
+            console = Console(stderr=True)
+            fit(model, corpus, _wanted(step, wanted), folder, prompt=wanted.prompt, console=console)
+    rest = {key: value for key, value in spec.items() if key != "fit"}
+    arrays = {key: f"{FOLDER}/{name}/{file}" for key, file in ARRAYS[step].items()}
+    return rest | arrays
+
+
+def _wanted(step: str, said: Fit) -> Wanted:
+    size = said.size
+    return {
+        "pca": Wanted(pca=size),
+        "whiten": Wanted(whiten=size),
+        "remove_components": Wanted(remove_components=size),
+        "quantize": Wanted(ranges=True),
+    }.get(step, Wanted())
+
+
+def _before(config: Config, output: Path) -> Config:
+    """The settings of a model that ends before a step."""
+    model = config.model.model_copy(update={"output": output, "weights": "inside", "expose": ()})
+    return config.model_copy(update={"model": model, "fixtures": FixturesTable()})
+
+
+def _holds(
+    record: Record,
+    folder: Path,
+    step: str,
+    said: Fit,
+    manifest: Manifest,
+    prompt: str | None,
+    corpus: Corpus,
+) -> bool:
+    """Whether the arrays are those that a fit would give now.
+
+    Raises:
+        InputError: One of them was changed by hand.
+    """
+    for name in record.arrays:
+        if record.changed(folder, name):
+            raise InputError(
+                f"{folder / name}: was changed since it was fitted; to keep it, name it in "
+                "polybake.toml in place of fit, and move it; to fit again, remove the folder"
+            )
+    sized = SIZED.get(step)
+    return (
+        record.fingerprint == manifest.fingerprint
+        and record.prompt == prompt
+        and record.corpus == corpus.sha256()
+        and record.arrays.keys() >= {*ARRAYS[step].values()}
+        and all((folder / name).is_file() for name in record.arrays)
+        and (sized is None or record.arrays[sized[0]][sized[1]] == said.size)
+    )
