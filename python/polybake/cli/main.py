@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -40,7 +41,7 @@ _ENDINGS = [
 ]
 
 #: The commands as ``--help`` groups them, in the order in which a project needs them.
-_GROUPS = {
+_GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Build": (init, build, bake, fit, fixtures, generate),
     "Check": (check, verify, diagnose, diff, inspect, bench),
     "Use": (embed, serve),
