@@ -101,7 +101,7 @@ def _shares(neighbours: Neighbours | None) -> Iterator[str]:
     """Draw a bar for each number of neighbours that a text may have kept."""
     left = _WIDTH - _MARGIN - _PANEL
     meet = neighbours is not None and neighbours.together is not None
-    where = "old and new vectors mixed" if meet else "the new file alone"
+    where = "old and new mixed" if meet else "the new file alone"
     yield _PAINT.text(left, 122, f"Neighbours of {NEAREST} that each text finds, {where}")
     if neighbours is None:
         yield _PAINT.text(left, 146, "no texts were searched", paint="quiet")
