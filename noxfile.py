@@ -160,7 +160,7 @@ def show(session: nox.Session, *options: str) -> None:
 @nox.session
 def demo(session: nox.Session) -> None:
     """Bake MiniLM, generate its four clients whole, and verify every language that is here."""
-    session.log(TAKES.format("three minutes, and as long as your network needs for packages"))
+    session.log(f"{TAKES.format('three minutes')}, beside downloads")
     install(session, "bake,cpu")
     show(session, *session.posargs)
 
