@@ -118,11 +118,13 @@ def run_marked(session: nox.Session, marks: str, *options: str) -> None:
     )  # fmt: skip
 
 
+#: The gems of a client without those of its tests.
+BUNDLE = "env BUNDLE_PATH=vendor/bundle BUNDLE_WITHOUT=development"
 #: How a client's code is run in its folder, as `verify --prepare` leaves it, and what it leaves.
 TRIED = {
     "python": (".venv/bin", [".venv/bin/python", "-c"]),
     "node": ("node_modules", ["node", "--input-type=module", "--eval"]),
-    "ruby": ("vendor", shlex.split("env BUNDLE_PATH=vendor/bundle bundle exec ruby -e")),
+    "ruby": ("vendor", [*shlex.split(BUNDLE), "bundle", "exec", "ruby", "-e"]),
 }
 
 

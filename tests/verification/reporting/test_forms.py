@@ -22,7 +22,7 @@ from polybake.verification.reporting.report_json import report_json
 from polybake.verification.reporting.report_junit import report_junit
 from polybake.verification.reporting.report_markdown import LONGEST, report_markdown
 from polybake.verification.reporting.report_table import print_report
-from polybake.verification.reporting.summary import headline, nearness, troubles
+from polybake.verification.reporting.summary import headline, nearness, summary, troubles
 from polybake.verification.verdict import SESSION, Stage, Status, Verdict
 from support.clients.hostile import HOSTILE
 from support.samples.sample_report import HOSTILE as MESSAGE
@@ -315,6 +315,14 @@ def test_the_headline_is_the_exit_code_in_words(report: Report, said: tuple[str,
     """No report that fails begins with PASS, nor the other way round."""
     assert headline(report) == said
     assert (said[0] == "PASS") == (report.exit_code() == 0)
+
+
+def test_a_product_is_told_where_it_is_right() -> None:
+    """Of a client that streams beside one that does not, the sum alone is."""
+    sample = sample_report()
+    stream = Verdict("ruby", "cpu", SESSION, Stage.STREAM, Status.PASS)
+    told = summary(replace(sample, verdicts=(*sample.verdicts, stream)))
+    assert told == "13 of 19 stages executed, failures: 1"
 
 
 def test_the_words_that_forms_share() -> None:

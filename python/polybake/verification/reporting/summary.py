@@ -95,9 +95,12 @@ def summary(report: Report) -> str:
     each = f"{report.cases} cases x {len(stages) - many} stages"
     if many:
         each = f"({each} + {many} of many texts)"
+    product = len(report.runs) * (report.cases * (len(stages) - many) + many)
+    # Clients with streams beside others have no common number.
+    counted = f" ({len(report.runs)} runs x {each})" if product == report.asked else ""
     return (
-        f"{report.executed} of {report.asked} stages executed "
-        f"({len(report.runs)} runs x {each}), failures: {failures(report)}"
+        f"{report.executed} of {report.asked} stages executed{counted}, "
+        f"failures: {failures(report)}"
     )
 
 
