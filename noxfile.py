@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -44,6 +45,9 @@ ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 #: Tests at a time: one a processor, as far as their memory goes.
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 WORKERS = str(min(max(PROCESSORS or 2, 2), 8))
+
+#: What a session that a newcomer runs says first.
+TAKES = "this takes about {} on two quiet processors"
 
 #: What has a session of its own.
 APART = ["oracle", "planted", "reported", "mutants", "guards", "weekly"]
@@ -114,6 +118,16 @@ def run_marked(session: nox.Session, marks: str, *options: str) -> None:
     )  # fmt: skip
 
 
+#: The gems of a client without those of its tests.
+BUNDLE = "env BUNDLE_PATH=vendor/bundle BUNDLE_WITHOUT=development"
+#: How a client's code is run in its folder, as `verify --prepare` leaves it, and what it leaves.
+TRIED = {
+    "python": (".venv/bin", [".venv/bin/python", "-c"]),
+    "node": ("node_modules", ["node", "--input-type=module", "--eval"]),
+    "ruby": ("vendor", [*shlex.split(BUNDLE), "bundle", "exec", "ruby", "-e"]),
+}
+
+
 def three_lines(readme: Path) -> str:
     """The code that a client's README begins with: the first block that opens a model."""
     blocks = readme.read_text(encoding="utf-8").split("```")[1::2]
@@ -121,7 +135,7 @@ def three_lines(readme: Path) -> str:
 
 
 def show(session: nox.Session, *options: str) -> None:
-    """Bake MiniLM, generate its four clients whole, and verify them."""
+    """Bake MiniLM, generate its four clients whole, verify them, and embed a text with each."""
     folder = BUILD / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -135,13 +149,20 @@ def show(session: nox.Session, *options: str) -> None:
     required = [] if options else [*REQUIRED & {*LANGUAGES}]
     environment = ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(required)}
     session.run("polybake", "verify", str(config), "--prepare", *options, env=environment)
-    for language in LANGUAGES:
-        session.log(f"{language}:\n{three_lines(folder / 'clients' / language / 'README.md')}")
+    for language, (prepared, command) in TRIED.items():
+        client = folder / "clients" / language
+        if (client / prepared).exists():
+            code = three_lines(client / "README.md")
+            code = code.replace(f"{NAME}.onnx", f"../../build/{NAME}.onnx")
+            with session.chdir(client):  # what nox prints can be pasted as it stands
+                session.run(*command, code, external=True)
+    session.log(f"each client's README has more: {folder / 'clients'}/*/README.md")
 
 
 @nox.session
 def demo(session: nox.Session) -> None:
     """Bake MiniLM, generate its four clients whole, and verify every language that is here."""
+    session.log(f"{TAKES.format('three minutes')}, beside downloads")
     install(session, "bake,cpu")
     show(session, *session.posargs)
 
@@ -163,6 +184,7 @@ def wheel(session: nox.Session) -> None:
 @shared()
 def tests(session: nox.Session) -> None:
     """Run the tests of polybake itself; those of its clients are the session ``clients``."""
+    session.log(TAKES.format("five minutes"))
     apart = " and not ".join([*APART, *LANGUAGES, *OTHERS])
     run_marked(session, f"not {apart}", *session.posargs)
     session.log("not run: the clients (nox -s clients), and what CONTRIBUTING.md runs weekly")
@@ -171,6 +193,7 @@ def tests(session: nox.Session) -> None:
 @shared()
 def clients(session: nox.Session) -> None:
     """Run the tests of generated clients; a language without its toolchain is a visible skip."""
+    session.log(TAKES.format("ten minutes"))
     languages, apart = " or ".join([*LANGUAGES, *OTHERS]), " or ".join(APART)
     run_marked(session, f"({languages}) and not ({apart})", *session.posargs)
 

@@ -90,6 +90,13 @@ def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_a_message_with_its_remedy_gets_no_other(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace('"minilm"', '"Mini LM"', 1))
+    with pytest.raises(InputError, match="expected at most 50 of a-z") as caught:
+        load_config(path)
+    assert "correct the value" not in str(caught.value)
+
+
 def test_what_a_file_may_hold(tmp_path: Path) -> None:
     """A byte order mark, which Windows' editors write, and a reference to the hub as it is."""
     text = GOOD.replace("models/minilm", "hub:owner/name@v1")

@@ -240,7 +240,8 @@ def _fault(error: ValidationError) -> str:
         return f"{place}: is missing; add it"
     if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":
         return f"clients.{fault['input']}: {fault['msg'].removeprefix('Value error, ')}"
-    return f"{place}: {expected(fault)}; correct the value"
+    found = expected(fault)
+    return f"{place}: {found}" if "; " in found else f"{place}: {found}; correct the value"
 
 
 def _keys(location: tuple[int | str, ...]) -> list[str]:

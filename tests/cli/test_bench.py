@@ -34,6 +34,13 @@ def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
     assert {*project.rglob("*")} == before
 
 
+def test_how_long_it_takes_is_said_first(every_feed: Path, project: Path) -> None:
+    """On standard error, before anything is measured; of one's own texts nobody knows it."""
+    done = run("bench", every_feed, "--rounds", "1", "--json", cwd=project)
+    assert done.stderr.startswith("a model file as large as MiniLM takes about two minutes")
+    Figures.model_validate_json(done.stdout)
+
+
 def test_files_and_json(every_feed: Path, project: Path) -> None:
     """The JSON in the file is the JSON printed, and the page lies beside it."""
     options = ("--clients", "right", "--output", "new/folder", "--json")

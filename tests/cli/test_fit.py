@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.folders.tiny_folders import write_bert
+from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import polybake, run
 
@@ -64,6 +64,27 @@ def test_a_mean_stands_behind_the_steps_that_it_was_fitted_to(project: Path) -> 
         "normalize(), and stands behind pool(mode=mean); move the step"
     ) in shown
     assert not (project / "three.onnx").exists()
+
+
+def test_a_file_that_has_taken_a_mean_off_is_named(project: Path) -> None:
+    """What is fitted then is the mean of the rest: said on standard error, and in the JSON."""
+    write_bert(project / "bert")
+    np.save(project / "mean.npy", np.full(CONFIG["hidden_size"], 0.25, np.float32))
+    (project / "polybake.toml").write_text(
+        '[model]\nname = "tiny"\nsource = "bert"\noutput = "one.onnx"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n'
+        '[[steps]]\nstep = "subtract"\nvector = "mean.npy"\n'
+    )
+    polybake("bake", cwd=project)
+    said = "one.onnx already has the step subtract("
+    done = run("fit", "one.onnx", "corpus.txt", cwd=project)
+    assert f"note: {said}" in done.stderr
+    assert 'fit = "corpus.txt"' in done.stderr
+    assert said not in done.stdout
+    done = run("fit", "one.onnx", "corpus.txt", "--json", cwd=project)
+    assert json.loads(done.stdout)["note"].startswith(said)
+    assert "note" not in json.loads((project / "fitted" / "fit.json").read_text())
+    assert said not in run("fit", "one.onnx", "corpus.txt", "--ranges", cwd=project).stderr
 
 
 def test_ranges_show_the_step_that_takes_them(every_feed: Path, project: Path) -> None:

@@ -23,7 +23,7 @@ from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
-from support.processes.commandline import polybake
+from support.processes.commandline import polybake, run
 from support.processes.signals import posix
 
 pytestmark = pytest.mark.slow
@@ -156,3 +156,19 @@ def test_what_bake_would_refuse_is_refused(
     assert said in baked
     assert initialised == baked
     assert not (tmp_path / "polybake.toml").exists()
+
+
+@posix
+def test_the_languages_that_run_here_are_required(tmp_path: Path) -> None:
+    """Those whose programs are all on PATH, of the clients that are asked for."""
+    write_bert(tmp_path / "bert")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("node", "npm", "ruby", "cargo"):
+        (programs / name).touch(mode=0o755)
+    done = run("init", "bert", cwd=tmp_path, PATH=str(programs))
+    assert done.returncode == 0, done.stderr
+    assert load_config(tmp_path / "polybake.toml").verify.require == ("python", "node")
+    languages = ("--language", "rust", "--language", "ruby", "--force")
+    assert run("init", "bert", *languages, cwd=tmp_path, PATH=str(programs)).returncode == 0
+    assert load_config(tmp_path / "polybake.toml").verify.require == ("rust",)

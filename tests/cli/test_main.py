@@ -31,6 +31,9 @@ def test_help_lists_every_command_with_an_example() -> None:
         assert function.__module__ == f"polybake.cli.{verb}"
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout
+    groups = [one.rich_help_panel for one in cli.app.registered_commands]
+    assert all(f" {group} ─" in listed for group in groups)
+    assert max(map(groups.count, groups)) < 8
 
 
 def test_help_loses_no_word() -> None:

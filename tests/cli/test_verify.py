@@ -40,6 +40,16 @@ def test_polybake_toml_says_where_clients_are(project: Path) -> None:
     assert "14 of 14 stages executed" in printed
 
 
+def test_what_polybake_toml_requires_may_not_be_missing(project: Path) -> None:
+    """A language that is not there is red, but not where --language leaves it out."""
+    settings = project / "polybake.toml"
+    settings.write_text(settings.read_text() + '[verify]\nrequire = ["python", "node"]\n')
+    printed = run("verify", cwd=project).stdout
+    assert printed.splitlines()[-1].startswith("MISSING node is required, but no client ran it")
+    done = run("verify", "--language", "python", cwd=project)
+    assert (done.returncode, "MISSING" in done.stdout) == (0, False)
+
+
 def test_failures_that_say_the_same_are_told_once(project: Path, subject: SubjectFiles) -> None:
     """A client that never starts is told once, not for every case."""
     subject.write_client(project / "down", "CrashesAlways", language="ruby")

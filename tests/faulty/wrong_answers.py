@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from faulty.reference import Reference
+from faulty.reference import CAPABILITIES, Reference
 
 
 def answering(answers: dict[str, dict[str, Any]], **start: object) -> type[Reference]:
@@ -151,7 +151,7 @@ FAULTS: dict[str, type[Reference]] = {
     ),
     "HasNoStream": answering(
         {"stream": skipped("unknown command stream")},
-        capabilities=["tokenize", "embed_ids", "embed"],
+        capabilities=[one for one in CAPABILITIES if one != "stream"],
     ),
     "SelfCheckFails": answering({"self_check": {"results": 0.5}}),
     "SelfCheckNaN": answering({"self_check": {"results": float("nan")}}),

@@ -178,3 +178,13 @@ def test_a_new_language_is_known_wherever_languages_are_named(
     assert report.missing[0].startswith("toy is required, but no client ran it")
     with pytest.raises(InputError, match="'chest' would shadow"):
         names_for("python", "chest")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_programs_are_those_of_the_harness(
+    language: str, subject: SubjectFiles, tmp_path: Path
+) -> None:
+    """``init`` asks the same of a machine as ``verify`` does."""
+    generate(subject.model, tmp_path, languages=[language])
+    harness = json.loads((tmp_path / language / "harness.json").read_text(encoding="utf-8"))
+    assert {*harness["requires"]} - {"{python}"} == {*LANGUAGES[language].programs}

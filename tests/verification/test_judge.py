@@ -16,7 +16,7 @@ from polybake.errors import InputError
 from polybake.verification.harness.harness_file import foreign_client
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
-from polybake.verification.verdict import CASE_STAGES, MANY_STAGES, Status
+from polybake.verification.verdict import CASE_STAGES, MANY_STAGES, Stage, Status
 
 STAGES = len(CASES) * len(CASE_STAGES) + len(MANY_STAGES)
 
@@ -95,10 +95,37 @@ def test_what_is_missing_is_a_visible_skip(
     assert bool(report.missing) == (code == 3)
 
 
+def test_a_part_that_a_client_does_not_have_is_no_stage(subject: SubjectFiles) -> None:
+    """A client without streams passes whole, and nothing is said of streams."""
+    report = judge(subject.model, [subject.client("HasNoStream")], subject.fixture)
+    assert Stage.STREAM not in {one.stage for one in report.verdicts}
+    assert report.executed == report.asked == STAGES - 1
+    assert report.notes == ()
+    client = subject.client("HasNoStream", language="ruby")
+    assert judge(subject.model, [client], subject.fixture, required=["ruby"]).exit_code() == 0
+
+
+def test_what_no_program_could_run_is_told_at_the_end(subject: SubjectFiles) -> None:
+    """A language without its toolchain is named, unless it is required, which fails."""
+    clients = [subject.client("HasNoStream"), subject.client(language="other", **NOWHERE)]
+    (note,) = judge(subject.model, clients, subject.fixture).notes
+    assert note.startswith("NOT VERIFIED: other, since what they need is not on this machine")
+    report = judge(subject.model, clients, subject.fixture, required=["other"])
+    assert (report.notes, report.exit_code()) == ((), 3)
+    assert judge(subject.model, [clients[1]], subject.fixture).notes != ()
+
+
+def test_a_client_that_does_not_start_has_its_own_remedy(subject: SubjectFiles) -> None:
+    """A required client of another contract is there, and its error says what to do."""
+    client = subject.client("WrongFingerprint", language="ruby")
+    report = judge(subject.model, [client], subject.fixture, required=["ruby"])
+    assert (report.missing, report.exit_code()) == ((), 1)
+
+
 def test_nothing_executed_is_a_failure(subject: SubjectFiles) -> None:
     """When every toolchain is missing, nothing was shown: exit code 1."""
     report = judge(subject.model, [subject.client(**NOWHERE)], subject.fixture)
-    assert report.failures == report.notes == ()
+    assert report.failures == ()
     assert report.exit_code() == 1
     assert judge(subject.model, [], subject.fixture).exit_code() == 1
 

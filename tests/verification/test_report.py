@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,11 +76,7 @@ RUBY = verdict(PASS)
         ("ruby", [RUBY, verdict(NO_GPU, device="cuda")], None),
         ("cpu", [RUBY, verdict(NO_GPU, device="cuda")], None),
         ("ruby", [verdict(Status.CRASH)], None),  # it is there; its verdict says the rest
-        (  # streams are an optional part
-            "ruby",
-            [RUBY, Verdict("ruby", "cpu", "session", Stage.STREAM, Status.SKIP_CAPABILITY, "no")],
-            None,
-        ),
+        ("ruby", [replace(verdict(Status.ERROR), asked=False)], None),  # it did not start
     ],
 )
 def test_what_is_required_must_run(

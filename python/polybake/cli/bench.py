@@ -8,6 +8,11 @@ import typer
 
 from polybake.cli.target import JsonOption
 
+_DURATION = (
+    "a model file as large as MiniLM takes about two minutes on two idle cores, and each client "
+    "one more; with --rounds 1 a third of that"
+)
+
 
 def bench(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Baked model files.")],
@@ -52,6 +57,8 @@ def bench(
 
     if output is not None and output.exists() and not output.is_dir():
         raise InputError(f"{output}: is no folder; choose another place for the report")
+    if texts is None:  # what one's own take, nobody knows before
+        typer.echo(_DURATION, err=True)
     with stages() as progress:
         figures = measure(
             models,

@@ -17,6 +17,10 @@ _STEPS = {
 }
 
 
+#: How the steps that take a mean off begin in a manifest.
+_CENTRED = ("subtract(", "pca(", "whiten(", "remove_components(")
+
+
 def fit(
     model: Annotated[Path, typer.Argument(help="A baked model file, without the steps to fit.")],
     texts: Annotated[
@@ -57,7 +61,27 @@ def fit(
         prompt=prompt,
         console=Console(stderr=True),
     )
-    typer.echo(json.dumps(record, indent=2) if as_json else _readable(record, output))
+    note = _note(
+        record, model, texts, ranges_alone=ranges and not (pca or whiten or remove_components)
+    )
+    if as_json:
+        typer.echo(json.dumps(record | ({"note": note} if note else {}), indent=2))
+        return
+    typer.echo(_readable(record, output))
+    if note:
+        typer.echo(f"note: {note}", err=True)
+
+
+def _note(record: dict[str, Any], model: Path, texts: Path, *, ranges_alone: bool) -> str:
+    """What was really fitted, if a step of the file has taken a mean off before."""
+    mean = next((one for one in record["model"]["steps"] if one.startswith(_CENTRED)), None)
+    if mean is None or ranges_alone:
+        return ""
+    return (
+        f"{model} already has the step {mean}, so these arrays, and the mean among them, are of "
+        "what that step leaves. To fit that step anew, fit on a file baked without it, or write "
+        f"fit = {_toml(texts)} in the step's table of polybake.toml, and build"
+    )
 
 
 def _readable(record: dict[str, Any], output: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,6 +92,7 @@ def init(
         from polybake.baking.bake_config import check_recipe
         from polybake.baking.sources import open_source
         from polybake.baking.tasks import task_of
+        from polybake.generation.languages import DEFAULT_LANGUAGES
 
         encoder, given = encoder or "native", parse_source(source)
         opened = open_source(
@@ -111,6 +113,7 @@ def init(
             task,
             dequantize=dequantize,
             languages=language or (),
+            required=_runnable(language or DEFAULT_LANGUAGES),
         )
         made = task_of(opened, task)
         if encoder == "native":  # PyTorch takes minutes to export one
@@ -126,6 +129,13 @@ def _check_languages(names: Sequence[str]) -> None:
     for name in names:
         if name not in LANGUAGES:
             raise InputError(f"language {name!r}: choose one of: {', '.join(LANGUAGES)}")
+
+
+def _runnable(names: Sequence[str]) -> list[str]:
+    """The languages whose programs are on this machine."""
+    from polybake.generation.languages import LANGUAGES
+
+    return [name for name in names if all(map(shutil.which, LANGUAGES[name].programs))]
 
 
 def _check_free(path: Path, *, force: bool) -> None:
@@ -148,10 +158,12 @@ def settings_text(
     *,
     dequantize: bool = False,
     languages: Sequence[str] = (),
+    required: Sequence[str] = (),
 ) -> str:
     """Return a polybake.toml with all settings of the source's own files.
 
-    It has a table for the client in each of these languages; without one the default ones count.
+    It has a table for the client in each of ``languages``; without one the default ones count.
+    ``polybake verify`` fails where one of ``required`` is missing.
 
     Prompts that a published model was trained with and its files do not say are a comment.
     """
@@ -192,6 +204,8 @@ def settings_text(
         document["rerank"] = _rerank(opened.rerank)
     if languages:
         document["clients"] = {one: {} for one in languages}
+    if required:
+        document["verify"] = {"require": [*required]}
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
 
 

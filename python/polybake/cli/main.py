@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -39,11 +40,16 @@ _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
-for _command in (
-    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify,
-    diagnose, diff, export, card, sign, push, pull,
-):  # fmt: skip
-    app.command()(_command)
+#: The commands as ``--help`` groups them, in the order in which a project needs them.
+_GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Build": (init, build, bake, fit, fixtures, generate),
+    "Check": (check, verify, diagnose, diff, inspect, bench),
+    "Use": (embed, serve),
+    "Ship": (push, pull, export, card, sign),
+}
+for _group, _commands in _GROUPS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_group)(_command)
 
 
 def _print_version(wanted: bool) -> None:

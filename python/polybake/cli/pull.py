@@ -10,7 +10,7 @@ from polybake.cli.target import DEFAULT_CONFIG
 
 def pull(
     config: Annotated[
-        Path, typer.Argument(metavar="[CONFIG]", help="A polybake.toml with a [store].")
+        Path, typer.Argument(metavar="[CONFIG]", help="A polybake.toml with the table store.")
     ] = DEFAULT_CONFIG,
 ) -> None:
     """Bring the model file that polybake.lock names, whole and verified, unless it is here.

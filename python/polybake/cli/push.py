@@ -10,7 +10,7 @@ from polybake.cli.target import DEFAULT_CONFIG
 
 def push(
     config: Annotated[
-        Path, typer.Argument(metavar="[CONFIG]", help="A polybake.toml with a [store].")
+        Path, typer.Argument(metavar="[CONFIG]", help="A polybake.toml with the table store.")
     ] = DEFAULT_CONFIG,
 ) -> None:
     """Put the built model file into the store, unless it is there.

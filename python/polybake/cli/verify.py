@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,7 @@ import typer
 from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel
 
 if TYPE_CHECKING:
+    from polybake.config import VerifyTable
     from polybake.verification.judge import Progress
     from polybake.verification.report import Report
 
@@ -99,7 +100,7 @@ def verify(
             languages=language or (),
             harnesses=[*(harness or ()), *settings.harnesses],
             devices=device or settings.devices,
-            require=[*(require or ()), *settings.require],
+            require=[*(require or ()), *_required(settings, language or ())],
             prepare=prepare,
             timeout=timeout,
             progress=progress,
@@ -113,6 +114,14 @@ def verify(
         typer.echo(report_github(report, target if config else None), nl=False, err=True)
     reports.write(report)
     raise typer.Exit(report.exit_code())
+
+
+def _required(settings: VerifyTable, languages: Sequence[str]) -> list[str]:
+    """What polybake.toml requires, without the languages that --language leaves out."""
+    from polybake.base.modelfile.fixture import DEVICES
+
+    wanted = {*DEVICES, *languages}
+    return [one for one in settings.require if not languages or one in wanted]
 
 
 def _next_steps(report: Report, model: Path) -> Iterator[str]:
@@ -155,12 +164,12 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import Progress as Bar
 
     from polybake.base.files.printable import printable
+    from polybake.base.texts.progress import bar_on
 
     console = Console(stderr=True)
-    with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bar_on(console, transient=True) as bar:
         task = bar.add_task("")
         said: str | None = None
 

@@ -19,7 +19,7 @@ from polybake.verification.language_differences import language_differences
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.verdict import Stage, Verdict, executed
+from polybake.verification.verdict import Stage, Status, Verdict, executed
 
 _TIMEOUTS = Timeouts()
 _REORDERED = "its vectors came in another order than the texts, and were put in that of index"
@@ -129,6 +129,7 @@ def judge(
             *(() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,)),
             *seen,
             *_unverified(verdicts),
+            *_without_toolchain(verdicts, required),
         ),
         missing=unmet(required, verdicts),
     )
@@ -148,7 +149,21 @@ def _unverified(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return a sentence with the stages that every client skipped, if any stage was executed."""
     if not any(map(executed, verdicts)):
         return ()  # the summary says so
-    stages = {verdict.stage for verdict in verdicts}
+    stages = {verdict.stage for verdict in verdicts if verdict.asked}
     stages -= {verdict.stage for verdict in verdicts if not verdict.status.skipped}
     skipped = ", ".join(stage for stage in Stage if stage in stages)
     return (f"verified of no client, since all skipped it: {skipped}",) if skipped else ()
+
+
+def _without_toolchain(verdicts: Sequence[Verdict], required: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence with the languages that nobody requires and no program could run."""
+    gone = dict.fromkeys(
+        verdict.language
+        for verdict in verdicts
+        if verdict.status is Status.MISSING_TOOLCHAIN and verdict.language not in required
+    )
+    sentence = (
+        f"NOT VERIFIED: {', '.join(gone)}, since what they need is not on this machine; to make "
+        "that a failure, name them in polybake.toml: [verify] require, or by --require"
+    )
+    return (sentence,) if gone else ()

@@ -8,7 +8,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.harness.services.address import is_address
-from polybake.verification.verdict import Stage, Status, Verdict, executed
+from polybake.verification.verdict import Status, Verdict, executed
 
 VARIABLE = "POLYBAKE_REQUIRE"
 
@@ -41,12 +41,11 @@ def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
         mine = [v for v in verdicts if v.language == name]
         forbidden = {Status.MISSING_TOOLCHAIN, Status.SKIP_CAPABILITY}
     for verdict in mine:
-        # A client may be without the part that streams.
-        if verdict.status in forbidden and verdict.stage is not Stage.STREAM:
+        if verdict.status in forbidden:
             return (
                 f"{name} is required, but {verdict.language} on {verdict.device} is "
                 f"{verdict.status}: {verdict.message}"
             )
-    if not any(map(executed, mine)):
+    if not any(one.status.failed or executed(one) for one in mine):
         return f"{name} is required, but no client ran it; add its client folder or --device"
     return ""

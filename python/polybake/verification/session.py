@@ -112,6 +112,14 @@ class Session:
     def _places(self) -> Places:
         return self.started.places if isinstance(self.started, Started) else "code_points"
 
+    @property
+    def _streams(self) -> bool:
+        """Whether to ask for a stream, which is an optional part of a client."""
+        started = self.started
+        return started is None or (
+            isinstance(started, Started) and Stage.STREAM in started.capabilities
+        )
+
     def run(self) -> Iterator[Verdict]:
         """Run all stages; restart a lost harness, and end it in any case."""
         try:
@@ -125,7 +133,8 @@ class Session:
                 for stage in stages_of(case.case):
                     yield self.verdict(case, stage)
             for stage, many in many_texts(self.golden, self.device):
-                yield self.verdict(many, stage)
+                if stage is not Stage.STREAM or self._streams:
+                    yield self.verdict(many, stage)
             yield self._verdict(SESSION, Stage.ARGUMENTS, self._arguments)
             yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
             if self._harness:

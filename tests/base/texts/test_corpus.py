@@ -266,3 +266,13 @@ def test_threads_may_tell_it() -> None:
         list(pool.map(advance, [1] * 2000))
     lines = stream.getvalue().splitlines()
     assert lines == [f"embedding texts: {200 * n} of 2000" for n in range(1, 11)]
+
+
+def test_a_bar_is_not_red() -> None:
+    """Red says that something failed; rich's own bar is 249, 38, 114."""
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, color_system="truecolor", width=80)
+    with tracked("embedding texts", 10, console) as advance:
+        advance(5)
+    assert "50%" in stream.getvalue()
+    assert "249;38;114" not in stream.getvalue()

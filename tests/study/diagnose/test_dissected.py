@@ -17,6 +17,7 @@ from polybake.baking.steps.pooling_modes import POOLING_MODES
 from polybake.baking.steps.state import State
 from polybake.runtime.embedder import Embedder
 from polybake.steps import Pool
+from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.departures.pooling import MODES, pooled
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Way, Ways
@@ -61,6 +62,19 @@ def test_its_parts_have_names(dissected: Dissected) -> None:
     assert len(dissected.layers) == 1
     assert len(dissected.states) == 3
     assert dissected.pooled_at == 0
+
+
+def test_two_equal_steps_are_told_apart(tmp_path: Path) -> None:
+    """Their places name them; a step that is alone needs none."""
+    cut = {"step": "truncate", "dimension": 8}
+    folder = write_bert(tmp_path / "bert")
+    polybake.bake(folder, tmp_path / "m.onnx", steps=[MEAN, UNIT, cut, UNIT])
+    names = {one.name for one in departures(Dissected.read(tmp_path / "m.onnx"), None, 8)}
+    assert {one for one in names if one.startswith("leaves out") and "step" in one} == {
+        "leaves out step 2, normalize()",
+        "leaves out the step truncate(dimension=8, renormalize=False)",
+        "leaves out step 4, normalize()",
+    }
 
 
 @pytest.mark.parametrize("pooled", [False, True], ids=["tokens", "pooled"])

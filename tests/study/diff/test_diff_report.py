@@ -158,6 +158,20 @@ def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
     assert "limit 1e-06" in written
 
 
+def test_a_long_sentence_goes_on_in_another_line(every_feed: Path, tmp_path: Path) -> None:
+    """Nothing of it is cut, and what stands below moves down."""
+    path, parts = tmp_path / "a.svg", compare_parts(every_feed, every_feed)
+    sentence = "Old vectors beside new ones find 99 % of the same neighbours. " * 4
+    write_picture(path, parts, [], None, DiffVerdict("Re-index", "yes", sentence))
+    root = ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
+    lines = [one.text or "" for one in root.iter(f"{SVG}text")]
+    assert sentence.strip() in " ".join(lines)
+    assert max(map(len, lines)) <= 108
+    (lower,) = root.iter(f"{SVG}g")
+    assert lower.get("transform") != "translate(0 0)"
+    assert float(root.attrib["height"]) > 356
+
+
 def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
     """The picture is one file, and its texts are escaped."""
     drawn(tmp_path / "a.svg", every_feed, [], None)

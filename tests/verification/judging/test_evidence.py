@@ -22,7 +22,14 @@ from polybake.verification.judging.worst_case import (
 )
 from polybake.verification.report import ClientRun
 from polybake.verification.reporting.report_json import report_json
-from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
+from polybake.verification.verdict import (
+    ALL_STAGES,
+    CASE_STAGES,
+    MANY_STAGES,
+    SESSION,
+    Stage,
+    Status,
+)
 
 
 def run_of(subject: SubjectFiles, fault: str) -> ClientRun:
@@ -34,7 +41,7 @@ def run_of(subject: SubjectFiles, fault: str) -> ClientRun:
 def test_a_right_client_has_no_difference_and_no_worst_case(subject: SubjectFiles) -> None:
     run = run_of(subject, "none")
     assert run.differences == tuple(
-        Difference(stage, 1e-5, 0.0) for stage in (Stage.EMBED, Stage.EMBED_IDS)
+        Difference(stage, 1e-5, 0.0) for stage in (Stage.EMBED, Stage.EMBED_IDS, *MANY_STAGES)
     )
     assert run.worst == ()
 
@@ -51,7 +58,18 @@ def test_the_element_that_differs_is_shown(subject: SubjectFiles) -> None:
     assert found.found == pytest.approx(found.expected + 2e-5, abs=1e-7)
     assert found.difference == pytest.approx(2e-5, rel=1e-2)
     assert (found.beyond, found.limit, found.tokens) == (True, 1e-5, ())
-    assert [one.largest for one in run.differences] == pytest.approx([2e-5, 2e-5], rel=1e-2)
+    assert [one.largest for one in run.differences] == pytest.approx([2e-5] * 4, rel=1e-2)
+
+
+@pytest.mark.parametrize("fault", ["OneFloatOff", "LosesBatches"])
+def test_the_largest_difference_is_that_of_the_verdicts(subject: SubjectFiles, fault: str) -> None:
+    """Whichever stage shows it: lists of many texts count as single cases do."""
+    report = judge(subject.model, [subject.client(fault)], subject.fixture)
+    farthest = max(report.runs[0].differences, key=lambda one: one.largest)
+    judged = [v for v in report.verdicts if v.stage in ALL_STAGES and v.difference is not None]
+    worst = max(judged, key=lambda one: one.difference or 0.0)
+    assert (farthest.stage, farthest.case) == (worst.stage, worst.case)
+    assert farthest.largest == pytest.approx(worst.difference)
 
 
 def test_other_tokens_stand_beside_the_expected_ones(subject: SubjectFiles) -> None:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
+from polybake.verification.judging.evidence import Difference
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.reporting.report_github import MOST, report_github
 from polybake.verification.reporting.report_html import report_html
@@ -21,8 +22,8 @@ from polybake.verification.reporting.report_json import report_json
 from polybake.verification.reporting.report_junit import report_junit
 from polybake.verification.reporting.report_markdown import LONGEST, report_markdown
 from polybake.verification.reporting.report_table import print_report
-from polybake.verification.reporting.summary import headline, nearness, troubles
-from polybake.verification.verdict import Stage, Status, Verdict
+from polybake.verification.reporting.summary import headline, nearness, summary, troubles
+from polybake.verification.verdict import SESSION, Stage, Status, Verdict
 from support.clients.hostile import HOSTILE
 from support.samples.sample_report import HOSTILE as MESSAGE
 from support.samples.sample_report import sample_report
@@ -64,10 +65,10 @@ TOLD = {
     "table": (
         "FAIL csharp on cuda, case long, stage embed: fail: bad \\x00 \\x1b",
         "SKIP node on cpu, case plain, stage tokenize and 5 more: missing-toolchain: not on PATH",
-        "golden vectors: 3.0e-05 (csharp on cuda, case long, stage embed)",
+        "golden vectors: 6e-05 of 2e-05 (csharp on cuda, case long, stage embed)",
         "between languages on cpu: 1.2e-07 (csharp and ruby, case long, row 3)",
-        "note: a note",
         "12 of 18 stages executed (3 runs x 2 cases x 3 stages), failures: 1",
+        "note: a note",
     ),
     "html": (
         "<h1>1 of 3 clients fail</h1>",
@@ -263,17 +264,40 @@ def test_a_comment_has_a_length() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_table_cuts_nothing_off(width: int) -> None:
-    """Verdicts, versions, counts and differences are whole at common widths."""
-    text = report_table(sample_report(), width)
-    assert "…" not in text
-    for words in (
-        ("PASS", "ruby 10.0.101", "cpu", "2/2", "2.1e-07", "123.4"),
-        ("FAIL", "csharp 10.0.101", "cuda", "2/2", "1/2", "3.0e-05"),
-        ("SKIP", "node", "cpu", "0/2"),
-        ("runtime 1.31.1", "CUDA"),
-        ("tokenizer 0.23.3",),
-    ):
-        assert any(all(word in line for word in words) for line in text.splitlines()), words
+    """Each client has one line, with words, counts and differences whole, and one for versions."""
+    sample = sample_report()
+    address = "http://localhost:8103/v1/embeddings"
+    sample = replace(
+        sample,
+        runs=tuple(
+            replace(run, language=address) if run.language == "ruby" else run for run in sample.runs
+        ),
+        verdicts=tuple(
+            replace(one, language=address) if one.language == "ruby" else one
+            for one in sample.verdicts
+        ),
+    )
+    lines = [line.split() for line in report_table(sample, width).splitlines()]
+    assert lines[0] == ["client", "device", "stages", "largest", "difference", "seconds"]
+    assert ["FAIL", "csharp", "cuda", "5/6", "6e-05", "of", "2e-05", "123.4"] in lines
+    assert ["SKIP", "node", "cpu", "0/6", "0.0"] in lines
+    (service,) = (line for line in lines if line[:1] == ["PASS"])
+    assert [*service[2:]] == ["cpu", "6/6", "2.1e-07", "of", "1e-05", "123.4"]
+    rest = next(line for line in lines[lines.index(service) + 1 :] if line)
+    assert service[1] + (rest[0] if len(rest) == 1 else "") == address
+    versions = "csharp on cuda: version 10.0.101, runtime 1.31.1, tokenizer 0.23.3, "
+    assert f"{versions}CUDAExecutionProvider".split() in lines
+
+
+def test_every_form_says_the_same_largest_difference() -> None:
+    """Also where a list of many texts shows it, not a case."""
+    ruby = only("ruby")
+    largest = (*ruby.runs[0].differences, Difference(Stage.BATCHES, 1e-5, 4.2e-6, SESSION))
+    report = replace(ruby, runs=(replace(ruby.runs[0], differences=largest),))
+    for form in ("table", "html", "markdown"):
+        assert "4.2e-06 of 1e-05" in FORMS[form](report), form
+        assert "2.1e-07" not in FORMS[form](report), form
+    assert "(ruby on cpu, case session, stage batches)" in report_table(report)
 
 
 @pytest.mark.parametrize(
@@ -291,6 +315,14 @@ def test_the_headline_is_the_exit_code_in_words(report: Report, said: tuple[str,
     """No report that fails begins with PASS, nor the other way round."""
     assert headline(report) == said
     assert (said[0] == "PASS") == (report.exit_code() == 0)
+
+
+def test_a_product_is_told_where_it_is_right() -> None:
+    """Of a client that streams beside one that does not, the sum alone is."""
+    sample = sample_report()
+    stream = Verdict("ruby", "cpu", SESSION, Stage.STREAM, Status.PASS)
+    told = summary(replace(sample, verdicts=(*sample.verdicts, stream)))
+    assert told == "13 of 19 stages executed, failures: 1"
 
 
 def test_the_words_that_forms_share() -> None:

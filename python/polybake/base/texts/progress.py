@@ -5,10 +5,26 @@ from contextlib import contextmanager
 from threading import Lock
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 #: The most plain lines of a run.
 _LINES = 10
+
+
+def bar_on(console: Console, *, transient: bool = False) -> Progress:
+    """A bar with the time that is left; nothing where there is no terminal.
+
+    It is blue, as rich's own is red, which says that something failed.
+    """
+    return Progress(
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(complete_style="blue", pulse_style="blue"),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=transient,
+        disable=not console.is_terminal,
+    )
 
 
 @contextmanager
@@ -21,7 +37,7 @@ def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable
         console: Where progress is shown.
     """
     lock, done, shown = Lock(), 0, 0
-    progress = Progress(console=console) if console.is_terminal else None
+    progress = bar_on(console) if console.is_terminal else None
     task = progress.add_task(what, total=total) if progress else None
 
     def advance(count: int) -> None:

@@ -7,6 +7,7 @@ from polybake.generation.languages.node import NODE
 BROWSER = replace(
     NODE,
     name="browser",
+    programs=("node", "npm", "chromium"),
     base="node",
     shares={"src/tokenizer.wasm": "wasm/tokenizer.wasm"},
     beside=False,

@@ -78,6 +78,7 @@ xunit
 
 CSHARP = Language(
     name="csharp",
+    programs=("dotnet",),
     method=pascal_method,
     string=csharp_string,
     project_string=msbuild_text,

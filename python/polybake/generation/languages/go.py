@@ -105,6 +105,7 @@ unicode unique unsafe utf8 var vendor wazero weak
 
 GO = Language(
     name="go",
+    programs=("go", "gcc"),
     method=pascal_method,
     string=go_string,
     project_string=go_string,

@@ -57,6 +57,7 @@ synchronized this throw throws transient true try void volatile while
 
 JAVA = Language(
     name="java",
+    programs=("java", "javac", "mvn"),
     method=camel_method,
     string=java_string,
     project_string=maven_text,

@@ -37,6 +37,7 @@ class Language:
         base: A folder of templates that it has in common with other languages; its own come first.
         method: Spells the name of a method, given in snake case.
         beside: Whether its clients take models whose weights lie beside the graph.
+        programs: What a client needs on PATH beside Python, as its harness.json says.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Language:
     base: str = ""
     method: Callable[[str], str] = str
     beside: bool = True
+    programs: tuple[str, ...] = ()
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:

@@ -61,6 +61,7 @@ promise set stream string symbol timeout typescript uri
 
 NODE = Language(
     name="node",
+    programs=("node", "npm"),
     method=camel_method,
     string=javascript_string,
     project_string=json_string,

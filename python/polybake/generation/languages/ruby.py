@@ -54,6 +54,7 @@ ruby set socket standard string stringio struct symbol thread time timeout tmpdi
 
 RUBY = Language(
     name="ruby",
+    programs=("ruby", "bundle"),
     string=ruby_string,
     project_string=ruby_string,
     literal=ruby_literal,

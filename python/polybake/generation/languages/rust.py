@@ -96,6 +96,7 @@ NAME = Spelling(str, r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 
 RUST = Language(
     name="rust",
+    programs=("cargo",),
     string=rust_string,
     project_string=toml_string,
     literal=rust_literal,

@@ -127,6 +127,12 @@ class Dissected:
         places = range(len(self.manifest.steps))
         return next((one for one in places if self.manifest.steps[one].startswith("pool(")), None)
 
+    def step_name(self, place: int) -> str:
+        """Return ``the step normalize()``; ``step 4, normalize()`` where two steps are equal."""
+        steps = self.manifest.steps
+        name = steps[place]
+        return f"the step {name}" if steps.count(name) == 1 else f"step {place + 1}, {name}"
+
     def _value(self, name: str) -> onnx.ValueInfoProto:
         """Return a value with its type but no shape, as another way may give another shape."""
         kind = self._types.get(name, TensorProto.FLOAT)

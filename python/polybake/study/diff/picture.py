@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 from polybake.base.files.atomic import replacing
 from polybake.base.files.svg import Paint
@@ -16,7 +17,8 @@ _WIDTH, _HEIGHT = 860, 356
 _MARGIN, _PANEL = 36, 370
 #: The y of the bars' feet, and the height of the highest bar.
 _GROUND, _HIGHEST = 316, 170
-_LONGEST = 118
+#: The characters of a line that no font makes wider than the picture, and the height of a line.
+_LONGEST, _LINE = 108, 17
 
 #: The lowest and the highest power of ten of 1 - cosine, and the bars per power.
 _LOW, _HIGH, _EACH = -9, 1, 2
@@ -50,24 +52,22 @@ def write_picture(
 ) -> None:
     """Draw 1 - cosine of each text, and beside it the share of neighbours that each text kept."""
     names = " -> ".join(str(head.path) for head in (parts.before, parts.after))
+    told = [line for text in (verdict.reason, names) for line in wrap(text, _LONGEST)]
+    lower = _LINE * max(len(told) - 2, 0)
     drawn = [
         _PAINT.text(_MARGIN, 40, f"{verdict.question}: {verdict.answer}", 'font-size="18"'),
         *(
-            _PAINT.text(_MARGIN, 64 + 17 * at, line, paint="quiet")
-            for at, line in _told(verdict, names)
+            _PAINT.text(_MARGIN, 64 + _LINE * at, line, paint="quiet")
+            for at, line in enumerate(told)
         ),
+        f'<g transform="translate(0 {lower})">',
         *_distances(stages[-1] if len(stages) > 1 else None),
         *_shares(neighbours),
+        "</g>",
     ]
+    whole = _PAINT.picture(_WIDTH, _HEIGHT + lower, drawn, f"{names}: {verdict}")
     with replacing(path) as file:
-        file.write(_PAINT.picture(_WIDTH, _HEIGHT, drawn, f"{names}: {verdict}").encode("utf-8"))
-
-
-def _told(verdict: DiffVerdict, names: str) -> Iterator[tuple[int, str]]:
-    return enumerate(
-        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-        for text in (verdict.reason, names)
-    )
+        file.write(whole.encode("utf-8"))
 
 
 def _distances(seen: Seen | None) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _shares(neighbours: Neighbours | None) -> Iterator[str]:
     """Draw a bar for each number of neighbours that a text may have kept."""
     left = _WIDTH - _MARGIN - _PANEL
     meet = neighbours is not None and neighbours.together is not None
-    where = "old and new vectors mixed" if meet else "the new file alone"
+    where = "old and new mixed" if meet else "the new file alone"
     yield _PAINT.text(left, 122, f"Neighbours of {NEAREST} that each text finds, {where}")
     if neighbours is None:
         yield _PAINT.text(left, 146, "no texts were searched", paint="quiet")

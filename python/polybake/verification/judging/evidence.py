@@ -33,11 +33,13 @@ class Difference:
         limit: The tolerance's ``max_abs``; None for integers, which have their own slack each.
         largest: Of float32, divided by the golden row's norm if that is above 1, so that all rows
             have one limit. Of integers in steps, and of packed bits how many bits differ.
+        case: The case that showed it; empty where nothing differs.
     """
 
     stage: Stage
     limit: float | None
     largest: float = 0.0
+    case: str = ""
 
 
 class Evidence:
@@ -98,11 +100,11 @@ class Evidence:
             limit = None
             distances = differences(golden.vectors, found, packed_bits=slack.packed_bits)
             beyond = slack.exceeded(golden.vectors, found)
-        if stage not in MANY_STAGES:
-            known = self._differences.get(stage, Difference(stage, limit))
-            largest = max(known.largest, float(distances.max(initial=0.0)))
-            self._differences[stage] = replace(known, largest=largest)
-        elif not beyond.any():
+        largest = float(distances.max(initial=0.0))
+        known = self._differences.setdefault(stage, Difference(stage, limit))
+        if largest > known.largest:
+            self._differences[stage] = replace(known, largest=largest, case=golden.case.id)
+        if stage in MANY_STAGES and not beyond.any():
             return  # the single cases show the same texts
         # For integers a large difference may be within the slack, and a small one beyond it.
         ranks = np.where(beyond, 1.0, 1.0 if slack is None else 0.0) * distances

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from polybake.verification.judging.evidence import Difference
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import ALL_STAGES, MANY_STAGES, Status, Verdict, executed
 
@@ -64,21 +65,20 @@ def troubles(verdicts: tuple[Verdict, ...]) -> Iterator[Trouble]:
         yield Trouble(first, len(rest))
 
 
-def largest(verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """Return the verdict on a case with the largest difference; None without any."""
-    measured = (v for v in verdicts if v.stage in ALL_STAGES and v.difference is not None)
-    return max(measured, key=lambda verdict: verdict.difference or 0.0, default=None)
-
-
 def passed(verdicts: tuple[Verdict, ...]) -> str:
     """``34/36``: how many stages of cases passed."""
     mine = [verdict for verdict in verdicts if verdict.stage in ALL_STAGES]
     return f"{sum(verdict.status is Status.PASS for verdict in mine)}/{len(mine)}"
 
 
+def largest(run: ClientRun) -> Difference | None:
+    """Return the largest difference of a client from the golden vectors; None without any."""
+    return max(run.differences, key=lambda one: one.largest, default=None)
+
+
 def nearness(run: ClientRun) -> str:
     """Return the largest difference and its limit, ``2.1e-07 of 1e-05``; for integers, steps."""
-    farthest = max(run.differences, key=lambda one: one.largest, default=None)
+    farthest = largest(run)
     if farthest is None:
         return ""
     if farthest.limit is None:
@@ -95,9 +95,12 @@ def summary(report: Report) -> str:
     each = f"{report.cases} cases x {len(stages) - many} stages"
     if many:
         each = f"({each} + {many} of many texts)"
+    product = len(report.runs) * (report.cases * (len(stages) - many) + many)
+    # Clients with streams beside others have no common number.
+    counted = f" ({len(report.runs)} runs x {each})" if product == report.asked else ""
     return (
-        f"{report.executed} of {report.asked} stages executed "
-        f"({len(report.runs)} runs x {each}), failures: {failures(report)}"
+        f"{report.executed} of {report.asked} stages executed{counted}, "
+        f"failures: {failures(report)}"
     )
 
 

@@ -77,8 +77,9 @@ class Judged(pytest.Item):
         for verdict in self.parent.report.verdicts:
             if (verdict.case, verdict.stage) == (self._case, self._stage):
                 break
-        else:  # there was nothing to stop
-            pytest.skip("the client was not running")
+        else:  # there was nothing to stop, or no such part
+            streams = self._stage is Stage.STREAM
+            pytest.skip("the client has no streams" if streams else "the client was not running")
         if verdict.difference is not None:
             self.user_properties.append(("difference", verdict.difference))
         message = printable(f"{verdict.status}: {verdict.message}")

@@ -111,7 +111,7 @@ def test_a_wrong_service_is_caught(
     message = next(one.message for one in report.failures if one.stage is Stage.EMBED)
     assert not message.startswith("internal")
     many = {one.stage: one.status for one in report.verdicts if one.stage in MANY_STAGES}
-    assert many == {Stage.BATCHES: status, Stage.STREAM: Status.SKIP_CAPABILITY}
+    assert many == {Stage.BATCHES: status}
     assert says in message
     assert len(message) < 300
     assert NOTES.get(fault, "") in " ".join(report.notes)

@@ -63,7 +63,7 @@ def constant(model: Dissected, x: Vectors, theirs: Vectors) -> Departure | None:
     place = len(model.manifest.steps) - (2 if normalized else 1)
     if place >= 0 and model.manifest.steps[place].startswith("subtract("):
         name = (
-            f"subtracts another vector than the step {model.manifest.steps[place]}: they differ by "
+            f"subtracts another vector than {model.step_name(place)}: they differ by "
             f"{length / typical:.2g} of the length of a text's vector"
         )
     return Departure(name, Way(left_out=way.left_out, stored=Subtracted(found, normalized)))

@@ -51,6 +51,6 @@ def _layers(model: Dissected) -> Iterator[Departure]:
 
 
 def _steps(model: Dissected) -> Iterator[Departure]:
-    for place, step in enumerate(model.manifest.steps):
+    for place in range(len(model.manifest.steps)):
         if place != model.pooled_at:
-            yield Departure(f"leaves out the step {step}", Way(left_out=place))
+            yield Departure(f"leaves out {model.step_name(place)}", Way(left_out=place))
