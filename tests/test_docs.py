@@ -39,8 +39,8 @@ pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
-#: Its commands are run in their order: tests/test_tutorial.py.
-TUTORIAL = REPOSITORY / "docs" / "tutorial.md"
+#: Pages whose commands need those before them: tests/test_docs_in_order.py.
+IN_ORDER = [REPOSITORY / "docs" / name for name in ("tutorial.md", "store.md")]
 PAGES = [
     REPOSITORY / "README.md",
     *sorted((REPOSITORY / "docs").glob("*.md")),
@@ -68,7 +68,7 @@ def blocks() -> list[tuple[str, str, str]]:
     """(page and line, language, code) of every fenced block."""
     found = []
     for page in PAGES:
-        if page == TUTORIAL:
+        if page in IN_ORDER:
             continue
         text = page.read_text(encoding="utf-8")
         for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):

@@ -1,6 +1,7 @@
-"""docs/tutorial.md: all of its commands, in their order, in one folder, by bash.
+"""Pages whose commands need those before them: all run in their order, in one folder, by bash.
 
-The model is a tiny one of MiniLM's name in a cache of the hub, and the store is a bucket of moto's.
+The model is a tiny one of MiniLM's name, in a folder and in a cache of the hub. The stores are a
+bucket of moto's, and a folder that a web server shows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,7 +23,7 @@ import yaml
 
 from models.folders.tiny_folders import CONFIG, write_bert, write_sentence_transformers
 from support.hub.hub_cache import write_cache
-from test_docs import REPOSITORY, TUTORIAL, check_requirement
+from test_docs import IN_ORDER, REPOSITORY, check_requirement
 
 pytestmark = pytest.mark.slow
 
@@ -37,23 +42,29 @@ exec "{python}" -m polybake.cli.main "$@"
 _VARIES = re.compile(r"\S*\d\S*")
 
 
-def blocks() -> list[tuple[str, str]]:
+def blocks(path: Path) -> list[tuple[str, str]]:
     """The language and the code of each fenced block; one in a list is indented."""
-    page = TUTORIAL.read_text(encoding="utf-8")
+    page = path.read_text(encoding="utf-8")
     found = re.finditer(r"^( *)```(\w+)\n(.*?)^\1```$", page, re.DOTALL | re.MULTILINE)
     return [(one[2], re.sub(rf"^{one[1]}", "", one[3], flags=re.MULTILINE)) for one in found]
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """A machine on which polybake is installed, and whose cache has the model's commit."""
+def folder(tmp_path: Path) -> Path:
+    """A folder of a user's own with the model, and a cache of the hub that has its commit."""
     pooling = {"word_embedding_dimension": 384, "pooling_mode_mean_tokens": True}
-    model = tmp_path / "model"
+    model = tmp_path / "shop" / "models" / "all-MiniLM-L6-v2"
     write_sentence_transformers(model, ("Pooling", pooling), ("Normalize", {}))
     write_bert(model, CONFIG | {"hidden_size": 384, "num_attention_heads": 12})
-    source = re.search(r"hub:(\S+)@([0-9a-f]{40})", TUTORIAL.read_text(encoding="utf-8"))
-    assert source
-    write_cache(tmp_path / "hub", source[1], model, source[2])
+    pages = "".join(page.read_text(encoding="utf-8") for page in IN_ORDER)
+    for source, commit in set(re.findall(r"hub:([\w./-]+)@([0-9a-f]{40})", pages)):
+        write_cache(tmp_path / "hub", source, model, commit)
+    return tmp_path / "shop"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A machine on which polybake is installed, with a bucket that is empty."""
     program = tmp_path / "bin" / "polybake"
     program.parent.mkdir()
     program.write_text(PROGRAM.format(python=sys.executable))
@@ -75,39 +86,53 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def test_every_command_runs(tmp_path: Path, environment: dict[str, str]) -> None:
-    """What a text block shows is printed; the lines of code are those of the clients' READMEs."""
-    s3 = server.ThreadedMotoServer(port=0)
+@pytest.fixture
+def bucket(environment: dict[str, str]) -> Iterator[None]:
+    """The bucket of the pages, at the address that AWS's variable names."""
+    s3 = server.ThreadedMotoServer("127.0.0.1", port=0)
     s3.start()
-    try:
-        host, port = s3.get_host_and_port()
-        environment["AWS_ENDPOINT_URL"] = f"http://{host}:{port}"
-        s3fs.S3FileSystem(key="a", secret="b", endpoint_url=environment["AWS_ENDPOINT_URL"]).mkdir(
-            "our-models"
-        )
-        (tmp_path / "shop").mkdir()
-        run_blocks(tmp_path / "shop", environment)
-    finally:
-        s3.stop()
+    host, port = s3.get_host_and_port()
+    address = environment["AWS_ENDPOINT_URL"] = f"http://{host}:{port}"
+    s3fs.S3FileSystem(key="a", secret="b", endpoint_url=address).mkdir("our-models")
+    yield
+    s3.stop()
 
 
-def run_blocks(folder: Path, environment: dict[str, str]) -> None:
-    """Each block in the folder."""
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    """That of a web server which shows the folder ``store``."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder / "store"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{served.server_port}"
+        served.shutdown()
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("page", IN_ORDER, ids=lambda page: page.stem)
+def test_every_command_runs(
+    page: Path, folder: Path, environment: dict[str, str], address: str
+) -> None:
+    """What a text block shows is printed; the lines of code are those of the clients' READMEs."""
     printed = ""
-    for language, code in blocks():
+    for language, code in blocks(page):
         if language == "sh":
             lines = code.strip().splitlines()
             if lines[0].startswith("pip install "):
                 check_requirement(shlex.split(lines[0])[2])
                 continue
+            if "curl " in code:
+                shutil.rmtree(folder / "build")
+                code = code.replace("https://models.example.org", address)
             printed = run_block(code, folder, environment)
         elif language == "text":
             shown = {_VARIES.sub("#", line) for line in code.splitlines()}
             assert shown <= {_VARIES.sub("#", line) for line in printed.splitlines()}, printed
         elif language == "toml":
-            begun = (folder / "polybake.toml").read_text(encoding="utf-8")
-            assert code.startswith(begun)  # what init wrote
-            (folder / "polybake.toml").write_text(code, encoding="utf-8")
+            config = folder / "polybake.toml"
+            if config.exists():  # what init wrote
+                assert code.startswith(config.read_text(encoding="utf-8"))
+            config.write_text(code, encoding="utf-8")
         elif language == "yaml":
             action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
             (step,) = (one for one in yaml.safe_load(code) if "with" in one)
