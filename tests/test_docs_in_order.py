@@ -93,7 +93,9 @@ def bucket(environment: dict[str, str]) -> Iterator[None]:
     s3.start()
     host, port = s3.get_host_and_port()
     address = environment["AWS_ENDPOINT_URL"] = f"http://{host}:{port}"
-    s3fs.S3FileSystem(key="a", secret="b", endpoint_url=address).mkdir("our-models")
+    s3fs.S3FileSystem(key="a", secret="b", endpoint_url=address).makedirs(
+        "our-models", exist_ok=True
+    )
     yield
     s3.stop()
 
