@@ -114,26 +114,10 @@ def run_marked(session: nox.Session, marks: str, *options: str) -> None:
     )  # fmt: skip
 
 
-#: Runs what it reads, in a client's folder whose packages `verify --prepare` has installed there.
-PROGRAMS = {
-    "python": ".venv/bin/python -",
-    "node": "node --input-type=module -",
-    "ruby": "BUNDLE_PATH=vendor/bundle BUNDLE_WITHOUT=development bundle exec ruby -Ilib -",
-}
-
-
-def three_lines(client: Path) -> str:
-    """The code that a client's README begins with, as a command that can be pasted.
-
-    C# has no such command: its README says how a project takes the client.
-    """
-    blocks = (client / "README.md").read_text(encoding="utf-8").split("```")[1::2]
-    code = next(block for block in blocks if f"{NAME}.onnx" in block).split("\n", 1)[1]
-    program = PROGRAMS.get(client.name)
-    if program is None:
-        return f"{code}# {client / 'README.md'} says how a project takes it"
-    code = code.replace(f"{NAME}.onnx", f"../../{BUILD.name}/{NAME}.onnx")
-    return f"(cd {client} && {program} <<'END'\n{code}END\n)"
+def three_lines(readme: Path) -> str:
+    """The code that a client's README begins with: the first block that opens a model."""
+    blocks = readme.read_text(encoding="utf-8").split("```")[1::2]
+    return next(block for block in blocks if f"{NAME}.onnx" in block).split("\n", 1)[1]
 
 
 def show(session: nox.Session, *options: str) -> None:
@@ -152,7 +136,7 @@ def show(session: nox.Session, *options: str) -> None:
     environment = ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(required)}
     session.run("polybake", "verify", str(config), "--prepare", *options, env=environment)
     for language in LANGUAGES:
-        session.log(f"{language}:\n{three_lines(folder / 'clients' / language)}")
+        session.log(f"{language}:\n{three_lines(folder / 'clients' / language / 'README.md')}")
 
 
 @nox.session
