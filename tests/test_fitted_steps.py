@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.folders.tiny_folders import write_bert
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import polybake, run
 
@@ -166,6 +167,27 @@ def test_a_bake_alone_fits_nothing(project: Path) -> None:
     """It says who does."""
     message = "steps[1].fit: a step of polybake.toml's own list is fitted, by: polybake build"
     assert message in polybake("bake", cwd=project, code=2)
+
+
+@pytest.mark.parametrize("weights", ["inside", "beside"])
+def test_an_array_of_another_model_is_refused(project: Path, weights: str) -> None:
+    """One that a person fitted and named is taken until the weights before it change."""
+    plain = SETTINGS.replace("[clients.ruby]", f'weights = "{weights}"\n[clients.ruby]')
+    (project / "polybake.toml").write_text(plain)
+    polybake("bake", cwd=project)
+    polybake("fit", "build/tiny.onnx", "corpus.txt", "--output", "mine", cwd=project)
+    step = '[[steps]]\nstep = "subtract"\nvector = "mine/mean.npy"\n'
+    (project / "polybake.toml").write_text(plain + step)
+    polybake("build", cwd=project)
+    shutil.rmtree(project / "bert")
+    others = {name: -one for name, one in bert_weights(CONFIG).items()}
+    write_bert(project / "bert", weights=others)
+    printed = polybake("build", cwd=project, code=2)
+    assert (
+        "steps[1].vector: mine/mean.npy was fitted to vectors of tiny with fingerprint" in printed
+    )
+    (project / "mine/fit.json").unlink()
+    polybake("build", cwd=project)
 
 
 def add_text(project: Path) -> None:

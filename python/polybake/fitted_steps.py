@@ -17,7 +17,7 @@ from polybake.baking.recipe.fit import ARRAYS, SIZED, Fit, read_fit
 from polybake.base.files.fit_record import Record, read_record
 from polybake.base.files.inputs import asked
 from polybake.base.files.scratch import Scratch
-from polybake.base.modelfile.manifest import Manifest
+from polybake.base.modelfile.manifest import Manifest, WeightsPlace
 from polybake.bulk.fit.corpus import Corpus
 from polybake.bulk.fit.fit import Wanted, fit
 from polybake.config import Config, FixturesTable
@@ -31,14 +31,16 @@ def fit_steps(config: Config, progress: Progress = quiet) -> Config:
     """Fit what is to be fitted, and return the settings with the paths of its arrays.
 
     Raises:
-        InputError: A step cannot be fitted so, the corpus cannot be read, or an array was changed
-            by hand since it was fitted.
+        InputError: A step cannot be fitted so, the corpus cannot be read, an array was changed by
+            hand since it was fitted, or one that a step names was fitted to another model.
     """
     steps: list[dict[str, Any]] = []
     for number, spec in enumerate(config.steps or ()):
+        where = f"steps[{number}]"
         if "fit" in spec:
-            steps.append(_fitted(config, f"steps[{number}]", spec, steps, progress))
+            steps.append(_fitted(config, where, spec, steps, progress))
         else:
+            _check_model(config, where, spec, steps, progress)
             steps.append(dict(spec))
     return config if config.steps is None else config.model_copy(update={"steps": tuple(steps)})
 
@@ -69,6 +71,34 @@ def _fitted(
     return rest | arrays
 
 
+def _check_model(
+    config: Config,
+    where: str,
+    spec: Mapping[str, Any],
+    before: Sequence[dict[str, Any]],
+    progress: Progress,
+) -> None:
+    """Refuse an array whose record names another model than the one before the step."""
+    for key in ARRAYS.get(str(spec.get("step")), ()):
+        array = config.folder / str(spec.get(key))
+        record = read_record(array.parent)
+        if record is None or array.name not in record.arrays:
+            continue
+        with Scratch() as scratch:
+            progress(f"baking what stands before {where}")
+            weights = config.model.weights
+            found = bake_config(_before(config, Path(scratch, "before.onnx"), weights), before)
+        if record.fingerprint != found.manifest.fingerprint:
+            fitted, now = record.fingerprint[:12], found.manifest.fingerprint[:12]
+            raise InputError(
+                f"{where}.{key}: {array} was fitted to vectors of {record.model} with fingerprint "
+                f"{fitted}, and what stands before the step has {now}: other weights, tokenizer or "
+                "settings; fit it again with polybake fit, or in each build with fit = "
+                '"CORPUS"; to use it all the same, remove its fit.json'
+            )
+        return
+
+
 def _wanted(step: str, said: Fit) -> Wanted:
     size = said.size
     return {
@@ -79,9 +109,9 @@ def _wanted(step: str, said: Fit) -> Wanted:
     }.get(step, Wanted())
 
 
-def _before(config: Config, output: Path) -> Config:
+def _before(config: Config, output: Path, weights: WeightsPlace = "inside") -> Config:
     """The settings of a model that ends before a step."""
-    model = config.model.model_copy(update={"output": output, "weights": "inside", "expose": ()})
+    model = config.model.model_copy(update={"output": output, "weights": weights, "expose": ()})
     return config.model_copy(update={"model": model, "fixtures": FixturesTable()})
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +64,35 @@ def test_what_was_just_built_is_current(project: Path) -> None:
     assert "clients: 4 are those that were built" in printed
     for folder in ("build", ".polybake_cache"):
         assert (project / folder / ".gitignore").read_text() == "*\n"
+
+
+#: Prints each file that a command opens to read it.
+WATCHED = """
+import sys
+def watch(event, found):
+    if event == "open" and isinstance(found[0], str) and found[1] in ("r", "rb"):
+        print(found[0], file=sys.stderr)
+sys.addaudithook(watch)
+from polybake.cli.main import main
+main()
+"""
+
+
+def test_the_lock_names_whatever_a_build_reads(project: Path) -> None:
+    """A file that no line of it names could change unseen."""
+    polybake("init", "--step", "steps.py", cwd=project)
+    with (project / "polybake.toml").open("a") as file:
+        file.write('[[steps]]\nstep = "python"\nfile = "steps.py"\n')
+    command = [sys.executable, "-c", WATCHED, "build"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    opened = {Path(project, line) for line in done.stderr.splitlines()}
+    inputs = {one.relative_to(project).as_posix() for one in opened if one.is_relative_to(project)}
+    written = ("build/", "clients/", "fixtures/", ".polybake_cache/", "polybake.")
+    read = {one for one in inputs if not one.startswith(written)}
+    lock = tomllib.loads((project / "polybake.lock").read_text())
+    assert {"bert/config.json", "mean.npy", "steps.py", "texts.txt"} <= read
+    assert read <= {*lock["inputs"], *lock["absent"]}
 
 
 def edit(file: Path, old: str, new: str) -> None:

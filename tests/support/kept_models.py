@@ -1,4 +1,4 @@
-"""Bake models of every kind for the session `kinds`: ``python -m support.kept_models FOLDER``.
+"""Bake models of every kind for `kinds`: ``python -m support.kept_models FOLDER WORKERS``.
 
 They come from the record of the oracle (`support.oracle.record`), so this needs no PyTorch. The
 folder gets a folder for each contract, whose models share their clients, and in it one for each
