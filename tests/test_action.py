@@ -185,7 +185,7 @@ def git(folder: Path, *arguments: str) -> None:
 @pytest.fixture(scope="module")
 def pushed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose model was built and pushed to a store, and its origin with main."""
-    pytest.importorskip("fsspec", reason="fsspec is missing: run nox -s exchange")
+    pytest.importorskip("fsspec", reason='pip install ".[store]"')
     folder = tmp_path_factory.mktemp("built") / "shop"
     write_bert(folder / "bert")
     (folder / "polybake.toml").write_text(SETTINGS.format(store=folder.parent / "store"))

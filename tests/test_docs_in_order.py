@@ -1,7 +1,7 @@
 """Pages whose commands need those before them: all run in their order, in one folder, by bash.
 
-The model is a tiny one of MiniLM's name, in a folder and in a cache of the hub. The stores are a
-bucket of moto's, and a folder that a web server shows.
+The model is a tiny one of MiniLM's name, in a folder and in a cache of the hub. The store is a
+folder, which a web server shows as well.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ from test_docs import IN_ORDER, REPOSITORY, check_requirement
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("huggingface_hub", reason='pip install ".[hub]"')
-server = pytest.importorskip("moto.server", reason="moto is missing: run nox -s exchange")
-s3fs = pytest.importorskip("s3fs", reason="s3fs is missing: run nox -s exchange")
-
 #: A program ``polybake`` that verifies one language, whose packages are quickly installed.
 PROGRAM = """\
 #!/bin/sh
@@ -65,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A machine on which polybake is installed, with a bucket that is empty."""
+    """A machine on which polybake is installed, with Git."""
     program = tmp_path / "bin" / "polybake"
     program.parent.mkdir()
     program.write_text(PROGRAM.format(python=sys.executable))
@@ -80,25 +77,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(sys.path),
         "HF_HUB_CACHE": str(tmp_path / "hub"),
         "HF_HUB_OFFLINE": "1",
-        "AWS_ACCESS_KEY_ID": "a",
-        "AWS_SECRET_ACCESS_KEY": "b",
-        "AWS_DEFAULT_REGION": "us-east-1",
         "COLUMNS": "200",
     }  # fmt: skip
-
-
-@pytest.fixture
-def bucket(environment: dict[str, str]) -> Iterator[None]:
-    """The bucket of the pages, at the address that AWS's variable names."""
-    s3 = server.ThreadedMotoServer("127.0.0.1", port=0)
-    s3.start()
-    host, port = s3.get_host_and_port()
-    address = environment["AWS_ENDPOINT_URL"] = f"http://{host}:{port}"
-    s3fs.S3FileSystem(key="a", secret="b", endpoint_url=address).makedirs(
-        "our-models", exist_ok=True
-    )
-    yield
-    s3.stop()
 
 
 @pytest.fixture
@@ -111,7 +91,6 @@ def address(folder: Path) -> Iterator[str]:
         served.shutdown()
 
 
-@pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("page", IN_ORDER, ids=lambda page: page.stem)
 def test_every_command_runs(
     page: Path, folder: Path, environment: dict[str, str], address: str
