@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,26 @@ import pytest
 import yaml
 
 from faulty.subject import SubjectFiles
+from models.folders.tiny_folders import write_bert
+from support.processes.commandline import polybake
+from support.servers.served import served
 
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+SETTINGS = """
+[model]
+name = "tiny"
+source = "bert"
+output = "build/tiny.onnx"
+[clients.python]
+[store]
+url = "{store}"
+[[steps]]
+step = "pool"
+mode = "mean"
+"""
 
 
 @pytest.fixture
@@ -30,17 +47,22 @@ def project(subject: SubjectFiles, tmp_path: Path) -> Path:
 @pytest.fixture
 def runner_temp(tmp_path: Path) -> Path:
     """The runner's folder, in which the first step has put this polybake."""
-    program = tmp_path / "runner/polybake/bin/polybake"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polybake.cli.main "$@"\n')
-    program.chmod(0o755)
+    programs = tmp_path / "runner/polybake/bin"
+    write_program(programs / "polybake", f'exec "{sys.executable}" -m polybake.cli.main "$@"')
+    write_program(programs / "python", f'exec "{sys.executable}" "$@"')
     return tmp_path / "runner"
 
 
+def write_program(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
 def run_step(
-    name: str, project: Path, runner_temp: Path, path: str = "", **inputs: str
+    name: str, project: Path, runner_temp: Path, path: str | Path = "", **inputs: str
 ) -> tuple[int, str]:
-    """The exit code of a step and what it prints; ``path`` stands before PATH."""
+    """The exit code of a step of a pull request and what it prints; ``path`` is before PATH."""
     action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
     (step,) = [step for step in action["runs"]["steps"] if step["name"] == name]
     given = {key: one["default"] for key, one in action["inputs"].items()} | inputs
@@ -54,6 +76,8 @@ def run_step(
         "GITHUB_ACTION_PATH": str(REPOSITORY),
         "RUNNER_TEMP": str(runner_temp),
         "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        "GITHUB_REPOSITORY": "somebody/shop",
+        "GITHUB_REF": "refs/pull/7/merge",
     }  # fmt: skip
     assert "${{" not in step["run"]  # the runner puts an expression's value in before bash reads it
     # Source: GitHub's "Workflow syntax", jobs.<job_id>.steps[*].shell.
@@ -104,12 +128,16 @@ def test_the_inputs_reach_verify(project: Path, runner_temp: Path, subject: Subj
     assert (code, "no such" in printed) == (2, True), printed
 
 
-def test_no_input_is_part_of_the_script(project: Path, runner_temp: Path) -> None:
+@pytest.mark.parametrize("name", ["Pull", "Check", "Verify", "Diff"])
+def test_no_input_is_part_of_the_script(name: str, project: Path, runner_temp: Path) -> None:
     """A branch's name, say, may come from anybody."""
     hostile = "$(touch${IFS}owned);touch owned"
-    names = ["target", "clients", "languages", "devices", "require", "fixture", "junit"]
-    code, printed = run_step("Verify", project, runner_temp, **dict.fromkeys(names, hostile))
-    assert (code, "polybake: " in printed) == (2, True), printed
+    action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+    inputs = dict.fromkeys(action["inputs"], hostile) | {"pull": "true"}
+    if name == "Check":
+        inputs["target"] += ".toml"
+    code, printed = run_step(name, project, runner_temp, **inputs)
+    assert code == (128 if name == "Diff" else 2), printed
     assert not list(project.rglob("owned"))
 
 
@@ -123,6 +151,124 @@ def test_an_old_python_is_named(project: Path, tmp_path: Path) -> None:
     assert code == 3
     assert printed.startswith("::error::python3 is Python 3.10.2; expected Python 3.11 or later; ")
     assert not (tmp_path / "runner").exists()
+
+
+def test_what_is_installed(project: Path, tmp_path: Path) -> None:
+    """The packages of a bake, and those of a store, come only where a step needs them."""
+    installs = 'mkdir -p "$3/bin"; cp "$(dirname "$0")/print" "$3/bin/python"'
+    write_program(tmp_path / "bin/python3", f'if [ "$2" = venv ]; then {installs}; fi')
+    write_program(tmp_path / "bin/print", 'echo "$@"')
+
+    def installed(**inputs: str) -> str:
+        given = ("Install polybake", project, tmp_path / "runner", tmp_path / "bin")
+        code, printed = run_step(*given, **inputs)
+        assert code == 0, printed
+        return printed.strip().removeprefix(f"-m pip install --quiet {REPOSITORY}")
+
+    assert installed(target="build/minilm.onnx") == ""
+    assert installed(check="none") == ""
+    assert installed() == "[bake,cpu]"
+    assert installed(target="build/minilm.onnx", pull="true") == "[store]"
+    assert installed(check="none", diff="main") == "[bake,cpu,store]"
+    code, printed = run_step("Install polybake", project, tmp_path / "runner", check="all")
+    assert (code, printed) == (
+        2,
+        "::error::check is 'all'; expected complete, present or none\n",
+    )
+
+
+def git(folder: Path, *arguments: str) -> None:
+    person = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+    subprocess.run(["git", *person, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def pushed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose model was built and pushed to a store, and its origin with main."""
+    pytest.importorskip("fsspec", reason='pip install ".[store]"')
+    folder = tmp_path_factory.mktemp("built") / "shop"
+    write_bert(folder / "bert")
+    (folder / "polybake.toml").write_text(SETTINGS.format(store=folder.parent / "store"))
+    polybake("build", cwd=folder)
+    polybake("push", cwd=folder)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message=all")
+    git(folder.parent, "clone", "--quiet", "--bare", str(folder), "origin")
+    git(folder, "remote", "add", "origin", str(folder.parent / "origin"))
+    return folder
+
+
+@pytest.fixture
+def checkout(pushed: Path, tmp_path: Path) -> Path:
+    """A plain checkout, which has no model file."""
+    git(tmp_path, "clone", "--quiet", str(pushed.parent / "origin"), "a checkout")
+    return tmp_path / "a checkout"
+
+
+def test_a_plain_checkout_is_checked(checkout: Path, runner_temp: Path) -> None:
+    """With pull all is compared; without it, what is missing is a failure, unless told."""
+    code, printed = run_step("Check", checkout, runner_temp)
+    assert (code, "::warning title=polybake check::not looked at: " in printed) == (1, True)
+    assert run_step("Check", checkout, runner_temp, check="present")[0] == 0
+    assert run_step("Check", checkout, runner_temp, check="none") == (0, "")
+    assert run_step("Pull", checkout, runner_temp) == (0, "")
+    code, printed = run_step("Pull", checkout, runner_temp, pull="true")
+    assert (code, "pulled: " in printed) == (0, True), printed
+    code, printed = run_step("Check", checkout, runner_temp)
+    assert (code, "::" in printed) == (0, False), printed
+
+
+def test_a_changed_input_is_shown(checkout: Path, runner_temp: Path) -> None:
+    """It is an annotation, and stands in the job's summary."""
+    (checkout / "bert/config.json").open("a").write(" ")
+    code, printed = run_step("Check", checkout, runner_temp, check="present")
+    told = f"{checkout / 'bert/config.json'}: changed since the build; polybake build"
+    told = told.removeprefix(f"{checkout}/")
+    assert code == 1
+    assert f"::error title=polybake check::{told}" in printed.splitlines()
+    assert f"    CHANGED: {told}" in (checkout / "summary.md").read_text().splitlines()
+
+
+def test_a_service_is_judged(checkout: Path, pushed: Path, runner_temp: Path) -> None:
+    """By its address, and beside the clients where there are any."""
+    inputs = {"target": str(pushed / "build/tiny.onnx")}
+    shutil.rmtree(checkout / "clients")
+    with served(pushed / "build/tiny.onnx") as service:
+        inputs["harness"] = f"{service.url}/embed"
+        code, printed = run_step("Verify", checkout, runner_temp, **inputs)
+    assert (code, f"{service.url}/embed on cpu" in printed) == (0, True), printed
+
+
+def test_the_model_is_compared_with_that_of_main(
+    checkout: Path, pushed: Path, runner_temp: Path, tmp_path: Path
+) -> None:
+    """The answer stands in the summary and in one comment, whatever it is: it fails no job."""
+    calls, one = tmp_path / "calls", tmp_path / "comment"
+    write_program(
+        tmp_path / "bin/gh",
+        f'echo "$@" >> "{calls}"\n'
+        f'case "$*" in *--paginate*) cat "{one}" 2> /dev/null || true;;\n'
+        f'*POST*) echo 5 > "{one}";; esac',
+    )
+    inputs = {"diff": "main", "token": "t"}
+    shutil.copytree(pushed / "build", checkout / "build")
+    assert run_step("Diff", checkout, runner_temp) == (0, "")
+    code, printed = run_step("Diff", checkout, runner_temp, **inputs)
+    assert (code, "is the one of the branch 'main'" in printed) == (0, True), printed
+    assert not calls.exists()
+    config = checkout / "polybake.toml"
+    config.write_text(config.read_text().replace('"mean"', '"cls"'))
+    polybake("build", cwd=checkout)
+    for _ in range(2):
+        code, printed = run_step("Diff", checkout, runner_temp, tmp_path / "bin", **inputs)
+        assert code == 0, printed
+    summary = (checkout / "summary.md").read_text()
+    assert summary.count("### polybake: the model beside that of main\n\nRe-index: yes") == 2
+    asked, posted, _, changed = calls.read_text().splitlines()
+    assert "repos/somebody/shop/issues/7/comments" in asked
+    assert "--method POST repos/somebody/shop/issues/7/comments" in posted
+    assert "--method PATCH repos/somebody/shop/issues/comments/5" in changed
 
 
 @pytest.mark.skipif(

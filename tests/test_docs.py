@@ -29,6 +29,7 @@ from polybake.generation import LANGUAGES, render_client
 from polybake.generation.languages import DEFAULT_LANGUAGES
 from polybake.verification.harness import protocol
 from polybake.verification.harness.harness_file import HarnessFile
+from support.hub.hub_cache import write_cache
 from support.oracle.support_table import parse
 from support.processes.commandline import polybake
 from support.servers.served import served
@@ -37,6 +38,8 @@ pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
+#: Pages whose commands need those before them: tests/test_docs_in_order.py.
+IN_ORDER = [REPOSITORY / "docs" / name for name in ("tutorial.md", "store.md")]
 PAGES = [
     REPOSITORY / "README.md",
     *sorted((REPOSITORY / "docs").glob("*.md")),
@@ -64,6 +67,8 @@ def blocks() -> list[tuple[str, str, str]]:
     """(page and line, language, code) of every fenced block."""
     found = []
     for page in PAGES:
+        if page in IN_ORDER:
+            continue
         text = page.read_text(encoding="utf-8")
         for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             line = text.count("\n", 0, match.start()) + 1
@@ -79,6 +84,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = folder / "models/all-MiniLM-L6-v2"
     write_sentence_transformers(model, ("Pooling", pooling), ("Normalize", {}))
     write_bert(model, CONFIG | {"hidden_size": 384, "num_attention_heads": 12})
+    for source, commit in set(re.findall(r"hub:([\w./-]+)@([0-9a-f]{40})", PAGES[0].read_text())):
+        write_cache(folder / "hub", source, model, commit)
     (folder / "examples").symlink_to(EXAMPLES)
     shapes = [linear_shapes(f"layers.{n}", *sizes) for n, sizes in enumerate(MLP)]
     save_file(draw(dict(ChainMap(*shapes))), folder / "mlp.safetensors")
@@ -94,6 +101,14 @@ def run_python(folder: Path, arguments: list[str]) -> None:
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def cached(project: Path, code: str) -> dict[str, str]:
+    """The variables by which a command or a polybake.toml with a hub's model finds it here."""
+    config = project / "polybake.toml"
+    if "hub:" in code or (config.exists() and 'source = "hub:' in config.read_text()):
+        return {"HF_HUB_CACHE": str(project / "hub"), "HF_HUB_OFFLINE": "1"}
+    return {}
 
 
 def run_shell(code: str, project: Path) -> None:
@@ -120,7 +135,8 @@ def run_shell(code: str, project: Path) -> None:
                 own = ("embed", words[2], "texts.txt", "--output", "theirs.npy", "--force")
                 polybake(*own, cwd=project)
             # So small a model loses neighbours to float16: its diff answers yes.
-            polybake(*words[1:], cwd=project, code=int(words[1] == "diff"))
+            answer = int(words[1] == "diff")
+            polybake(*words[1:], cwd=project, code=answer, **cached(project, line))
 
 
 def run_service(words: list[str], project: Path) -> None:
@@ -170,7 +186,8 @@ def run_toml(code: str, project: Path) -> None:
     path.write_text(code, encoding="utf-8")
     load_config(path)
     if "default_prompt" not in code or "[prompts]" in code:
-        polybake("bake", cwd=project)
+        verb = "build" if "fit = " in code else "bake"
+        polybake(verb, cwd=project, **cached(project, code))
 
 
 def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project

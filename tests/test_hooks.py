@@ -91,13 +91,17 @@ def test_pre_commit_takes_the_file(published: Path, tmp_path: Path) -> None:
     assert (code, printed) == (0, "")
 
 
-def test_a_client_changed_by_hand_stops_a_commit(project: Path, tmp_path: Path) -> None:
-    """A fresh one passes; the other is named with the remedy. Only what is staged counts."""
+def test_a_stale_client_stops_a_commit(project: Path, tmp_path: Path) -> None:
+    """A fresh one passes, also with an edit; a stale one is named with the remedy."""
     home = tmp_path / "home"
     code, printed = pre_commit(project, home, "run")
     assert (code, "generated clients are fresh" in printed) == (0, True), printed
-    (changed,) = (project / "clients/ruby/lib").glob("*.rb")
-    changed.write_text("# by hand\n")
+    (edited,) = (project / "clients/ruby/lib").glob("*.rb")
+    edited.write_text("# by hand\n")
     git(project, "add", "--all")
     code, printed = pre_commit(project, home, "run")
-    assert (code, changed.name in printed, "polybake generate" in printed) == (1, True, True)
+    assert (code, "generated clients are fresh" in printed) == (0, True), printed
+    edited.unlink()
+    git(project, "add", "--all")
+    code, printed = pre_commit(project, home, "run")
+    assert (code, edited.name in printed, "polybake generate" in printed) == (1, True, True)
