@@ -159,7 +159,7 @@ def test_a_new_language_is_generated_checked_and_verified(
     report = verify(subject.model, clients, languages=["toy"])
     # Of each case three stages, then many texts as a list and as a stream.
     assert (report.executed, report.exit_code()) == (3 * len(CASES) + 2, 0)
-    (one.folder / "harness.py").write_text("mine")
+    (templates / "toy/harness.py.jinja").write_text("another")
     with pytest.raises(CheckFailed, match=r"toy/harness\.py; run: polybake generate"):
         generate(subject.model, clients, templates=templates, check=True)
 
