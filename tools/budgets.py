@@ -49,7 +49,7 @@ BUDGETS: dict[str, Budget] = {
     "csharp": Budget(r"src/.*\.cs", 540, 8, r"harness/.*", 120, r"tests/.*", 150),
     "java": Budget(r"src/main/.*", 660, 9, r".*/Harness\.java", 140, r".*Test\.java", 150, 85),
     "go": Budget(r"(?!harness)[a-z]+\.go", 656, 8, r"harness.*\.go", 167, r".*_test\.go", 166, 41),
-    "rust": Budget(r"src/(?!tests\.rs).*", 520, 8, r"harness/.*", 128, r"src/tests\.rs", 150, 60),
+    "rust": Budget(r"src/(?!tests\.rs).*", 520, 8, r"harness/.*", 120, r"src/tests\.rs", 150, 60),
     "browser": Budget(
         r"src/.*|index\.d\.ts", 360, 8, r"harness/.*", 198, r"tests/.*", 98, base="node"
     ),
