@@ -21,7 +21,6 @@ const COMMANDS = {
 const KINDS = {
   InvalidTextError: "invalid_text",
   UnknownPromptError: "unknown_prompt",
-  LongTextError: "long_text",
   ModelError: "wrong_model",
   DeviceError: "device",
   TypeError: "argument",
@@ -33,13 +32,9 @@ let opened;
 
 /** The answer to a request, as a line. @param {any} asked @param {(asked: any) => Promise<any>} about */
 export async function answerTo(asked, about) {
-  /** @type {object} */
-  let answer;
-  try {
-    answer = await answerOf(asked, about);
-  } catch (/** @type {any} */ { name, message, index }) {
-    answer = { errored: true, kind: KINDS[name] ?? "internal", message, index };
-  }
+  const answer = await answerOf(asked, about).catch(({ name, message, index }) => {
+    return { errored: true, kind: KINDS[name] ?? "internal", message, index };
+  });
   return JSON.stringify({ seq: asked.seq, ...answer }).replace(
     /[\u0080-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -58,16 +53,14 @@ async function answerOf(asked, about) {
   const { name, fingerprint, provider: active } = opened;
   const provider = { requested: device, active, proven_by };
   const capabilities = [...Object.keys(COMMANDS), "arguments"];
-  const started = { protocol: 1, client, name, fingerprint, provider, capabilities };
-  return { results: { ...started, places: "utf-16" } };
+  return { results: { protocol: 1, client, name, fingerprint, provider, capabilities } };
 }
 
 /** Exact numbers, little-endian in base64. @param {any[]} vectors */
 function encoded(vectors) {
   let binary = "";
-  for (const { buffer, byteOffset, byteLength } of vectors) {
-    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-    for (const byte of bytes) binary += String.fromCharCode(byte);
+  for (const { buffer } of vectors) {
+    for (const byte of new Uint8Array(buffer)) binary += String.fromCharCode(byte);
   }
   return { dtype: "float32", shape: [vectors.length, DIMENSION], data: btoa(binary) };
 }

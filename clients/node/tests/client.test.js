@@ -27,59 +27,42 @@ const texts = Array.from({ length: 60 }, (_, at) => `${"a ".repeat((at * 7) % 23
 const [query, question, labels, context] = ["a", "b", ["a", "b"], "a ".repeat(50)];
 const asked = { texts, query, documents: texts, labels, question, context };
 
-test("the golden cases are reproduced", async () => {
-  assert.ok((await model.selfCheck()) < 1e-5);
-});
-
 test("calls that overlap give what each gives alone, and this thread goes on meanwhile", async () => {
   let turns = 0;
-  const timer = setInterval(() => turns++, 1);
+  setInterval(() => turns++, 1).unref();
   const alone = await call(model, asked);
   const calls = Array.from({ length: 16 }, () => call(model, asked));
   for (const found of await Promise.all(calls)) assert.deepEqual(found, alone);
-  clearInterval(timer);
   assert.ok(turns > 3, `${turns} turns`);
 });
 
-test("a batch keeps its budget, the longest rows first; a longer one stands alone", () => {
+test("a batch keeps its budget, attention's too, the longest rows first; a longer one stands alone", () => {
   const rows = [256, 3, 0, 700, 256, 256, 1024].map((length) => new Array(length));
   assert.deepEqual([...batches(rows.slice(0, 6), 512)], [[3], [0, 4], [5, 1], [2]]);
-  // Attention is bounded, too.
   assert.deepEqual([...batches(new Array(3).fill(rows[6]), 4096)], [[0, 1], [2]]);
 });
 
-test("a file that is cut is refused", async () => {
-  const whole = readFileSync(path);
-  for (const share of [0, 0.01, 0.3, 0.99, 0.99999]) {
-    writeFileSync(copy, whole.subarray(0, whole.length * share));
-    const message = /cannot be opened .*; copy the file again/s;
-    await assert.rejects(Client.open(copy), { name: "ModelError", message });
-  }
-});
-
-test("another contract is refused; another byte, vector or id is seen by the self-check", async () => {
+test("a file that is not the baked one is refused, or seen by the self-check", async () => {
   for (const { data, ...error } of otherFiles(readFileSync(path))) {
     writeFileSync(copy, data);
-    const opened = Client.open(copy);
-    const checked = opened.then((one) => one.selfCheck().finally(() => one.close()));
+    const checked = Client.open(copy).then((one) => one.selfCheck().finally(() => one.close()));
     await assert.rejects(checked, error);
   }
 });
 
-test("texts may come one by one; what has no order, no device and half a thread are refused", async () => {
+test("texts may come one by one; what has no order, other devices and half a thread are refused", async () => {
   assert.deepEqual(checkedTexts(texts.values()), texts);
   const unordered = /** @type {any[]} */ ([new Set(["a"]), new Map([["a", 1]]), undefined]);
   for (const wrong of unordered) assert.throws(() => checkedTexts(wrong), TypeError);
-  const message = 'unknown device "tpu"; choose one of: cpu, cuda';
-  await assert.rejects(Client.open(path, /** @type {any} */ ({ device: "tpu" })), { message });
+  await assert.rejects(Client.open(path, /** @type {any} */ ({ device: "tpu" })), /cpu, cuda$/);
   await assert.rejects(Client.open(path, { threads: 0.5 }), RangeError);
 });
 
-test("close awaits calls in flight, and what is closed says so", async () => {
+test("the golden cases are reproduced; close awaits calls in flight, and then they are refused", async () => {
   const opened = await Client.open(path);
   const running = opened.selfCheck();
   await opened[Symbol.asyncDispose]();
-  assert.equal(await running, await model.selfCheck());
+  assert.ok((await running) < 1e-5);
   await assert.rejects(call(opened, asked), { name: "ClosedError", message: /open another/ });
 });
 
@@ -91,37 +74,28 @@ test("who asks a thread that fails is told, then and later", async () => {
   await opened.close();
 });
 
-/** What a process of its own ends with, whose script has opened the model. @param {string} script */
-function run(script) {
-  const opened = `
-    import { call, Client } from ${JSON.stringify(new URL("../harness/answers.js", import.meta.url).href)};
-    const asked = ${JSON.stringify(asked)};
-    const open = () => Client.open(process.env.POLYBAKE_MODEL);
-    const model = await open();
-  `;
-  const command = ["--input-type=module", "--eval", opened + script];
-  const env = { ...process.env, ORT_DISABLE_TELEMETRY: "" };
-  return spawnSync(process.execPath, command, { env, timeout: 60_000 }).status;
-}
-
-test("a process that ends in the midst of native code waits for it, and does not abort", () => {
+test("who waits for an answer keeps the process, and nobody else; its end waits for native code", () => {
+  process.env.ORT_DISABLE_TELEMETRY = "";
   const script = `
+    import { call, Client } from ${JSON.stringify(new URL("../harness/answers.js", import.meta.url))};
+    const asked = ${JSON.stringify(asked)};
     const { wait } = Atomics;
-    let waited = 3;
-    Atomics.wait = (...args) => wait(...args) === "ok" && (waited = 4);
-    process.on("exit", () => { process.exitCode = waited; });
-    for (let more = 0; more < 4; more++) open().then((one) => call(one, asked));
-    for (let more = 0; more < 99; more++) call(model, asked);
-    setTimeout(() => { if (delay > 50) process.exit(); throw delay; }, delay);
+    Atomics.wait = (...args) => { process.exitCode = 4; wait(...args); };
+    const model = await Client.open(process.env.POLYBAKE_MODEL);
+    await call(model, asked);
+    process.exitCode = process.env.ORT_DISABLE_TELEMETRY === "1" ? 3 : 5;
+    if (delay > 0) {
+      for (let more = 0; more < 4; more++) Client.open(process.env.POLYBAKE_MODEL);
+      for (let more = 0; more < 99; more++) call(model, asked);
+      setTimeout(process.exit, delay);
+    }
   `;
-  const codes = [20, 40, 60, 80, 120, 200].map((delay) => run(`const delay = ${delay}; ${script}`));
-  // Of so many moments, not all are before or after all calls.
-  assert.ok(codes.includes(4) && codes.every((code) => code === 3 || code === 4), `${codes}`);
-});
-
-test("who waits for an answer keeps the process, and nobody else; telemetry is off", () => {
-  const script = "await call(model, asked); process.exitCode = process.env.ORT_DISABLE_TELEMETRY;";
-  assert.equal(run(script), 1);
+  const codes = [0, 20, 40, 60, 80, 120, 200].map((delay) => {
+    const command = ["--input-type=module", "--eval", `const delay = ${delay}; ${script}`];
+    return spawnSync(process.execPath, command, { timeout: 60_000 }).status;
+  });
+  // Without a delay there is nothing to wait for; of so many others, one is in the midst of a call.
+  assert.deepEqual([...new Set(codes)], [3, 4]);
 });
 
 test("a stream takes what it needs, a fault has its place in it, and who leaves waits for nobody", async () => {

@@ -3,8 +3,10 @@
 
 import { createHash } from "node:crypto";
 
-/** Copies of a file with another letter in one place, and the error of who opens and checks them. @param {Buffer} whole */
+/** A file that is cut, or has another letter in one place, and the error of who opens and checks it. @param {Buffer} whole */
 export function* otherFiles(whole) {
+  const cut = [0, 0.01, 0.3, 0.99, 0.99999].map((share) => whole.subarray(0, whole.length * share));
+  for (const data of cut) yield { data, name: "ModelError", message: /copy the file|generate$/ };
   for (const [entry, behind, name, message] of /** @type {const} */ ([
     ["contract", "", "ModelError", /has contract .*, expected .*: polybake generate/],
     ["manifest", '"generator":"', "ModelError", /does not match its digest; copy the file again/],

@@ -9,7 +9,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use all_minilm_l6_v2::{Device, Embedder, Error, Options};
+use all_minilm_l6_v2::{Embedder, Error, Options};
 
 #[derive(Deserialize)]
 struct Request {
@@ -24,8 +24,7 @@ fn main() -> io::Result<()> {
         let Request { seq, cmd } = serde_json::from_str(&line)?;
         let mut answer = match serde_json::from_str(&line).map(|asked| answered(&cmd, &asked, &mut client)) {
             Err(_) => json!({"skipped": true, "reason": "a text is always valid Unicode here"}),
-            Ok(Ok(None)) => json!({"skipped": true, "reason": format!("unknown command {cmd}")}),
-            Ok(Ok(Some(results))) => json!({"results": results}),
+            Ok(Ok(answer)) => answer,
             Ok(Err(error)) => json!({"errored": true, "kind": kind(&error), "message": error.to_string()}),
         };
         answer["seq"] = seq.into();
@@ -37,8 +36,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The results of a command; `None` where it is not known.
-fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Result<Option<Value>, Error> {
+/// What a command gives, unless it is not known.
+fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Error> {
     let texts = || read::<Vec<String>>(asked, "texts");
     let ids = || read::<Vec<Vec<u32>>>(asked, "input_ids");
     let named: Option<String> = read(asked, "prompt")?;
@@ -50,19 +49,15 @@ fn answered(command: &str, asked: &Value, opened: &mut Option<Embedder>) -> Resu
         ("tokenize", Some(client)) => json!(client.tokenize(&texts()?, prompt)?),
         ("embed", Some(client)) => encoded(&client.embed(&texts()?, prompt)?.concat(), 384),
         ("embed_ids", Some(client)) => encoded(&client.embed_ids(&ids()?)?.concat(), 384),
-        _ => return Ok(None),
+        _ => return Ok(json!({"skipped": true, "reason": format!("unknown command {command}")})),
     };
-    Ok(Some(results))
+    Ok(json!({"results": results}))
 }
 
 fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Error> {
     *opened = None;
-    let device: Device = read(asked, "device")?;
-    let (active, wheel) = match device {
-        Device::Cpu => ("CPUExecutionProvider", ".onnxruntime"),
-        Device::Cuda => ("CUDAExecutionProvider", ".onnxruntime-gpu"),
-    };
-    let brought = fs::read_dir(format!("{wheel}/onnxruntime/capi")).into_iter().flatten().flatten();
+    let (device, name): (_, String) = (read(asked, "device")?, read(asked, "device")?);
+    let brought = fs::read_dir(format!(".onnxruntime-{name}/onnxruntime/capi")).into_iter().flatten().flatten();
     let found = || brought.map(|file| file.path()).find(|path| path.to_string_lossy().contains("onnxruntime."));
     let library = env::var_os("ORT_DYLIB_PATH").map(PathBuf::from).or_else(found);
     let options = Options { device, onnxruntime: library.clone(), ..Options::default() };
@@ -78,7 +73,7 @@ fn start(asked: &Value, opened: &mut Option<Embedder>) -> Result<Value, Error> {
             "tokenizer_version": tokenizers.split('"').next(),
         },
         "name": client.manifest.name, "fingerprint": client.manifest.fingerprint, "places": "utf-8",
-        "provider": {"requested": asked["device"], "active": active, "proven_by": "append"},
+        "provider": {"requested": name, "active": name.to_uppercase() + "ExecutionProvider", "proven_by": "append"},
         "capabilities": ["tokenize", "embed_ids", "embed", "self_check", "arguments"],
     }))
 }
@@ -110,17 +105,16 @@ fn ascii(json: String) -> String {
     if json.is_ascii() { json } else { json.encode_utf16().map(|unit| escaped(unit.into())).collect() }
 }
 
-/// The real standard output; what native code prints goes to standard error.
-#[cfg(unix)]
-fn answers() -> io::Result<fs::File> {
-    unsafe extern "C" {
-        safe fn dup2(from: i32, to: i32) -> i32;
+/// The real standard output; on Unix, what native code prints goes to standard error.
+fn answers() -> io::Result<impl Write> {
+    #[cfg(unix)]
+    {
+        unsafe extern "C" {
+            safe fn dup2(from: i32, to: i32) -> i32;
+        }
+        let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+        if dup2(2, 1) < 0 { Err(io::Error::last_os_error()) } else { Ok(fs::File::from(own)) }
     }
-    let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
-    if dup2(2, 1) < 0 { Err(io::Error::last_os_error()) } else { Ok(own.into()) }
-}
-
-#[cfg(not(unix))]
-fn answers() -> io::Result<io::Stdout> {
+    #[cfg(not(unix))]
     Ok(io::stdout())
 }

@@ -3,6 +3,4 @@
 import type * as declared from "../index.d.ts";
 import * as written from "../src/index.js";
 
-type Declared = typeof declared;
-
-written satisfies { [Name in keyof Declared]: Pick<Declared[Name], "prototype"> };
+written satisfies { [Name in keyof typeof declared]: Pick<(typeof declared)[Name], "prototype"> };

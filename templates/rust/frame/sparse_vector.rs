@@ -1,5 +1,3 @@
-//! Vectors of which most elements are 0.
-
 /// The tokens that a text is about, and how much; every other element of its vector is 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseVector {
