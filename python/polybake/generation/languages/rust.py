@@ -1,6 +1,6 @@
 """Rust clients."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -31,18 +31,20 @@ def _quoted(text: str, escape: str, wide: str) -> str:
 def rust_literal(value: JsonValue, level: int) -> str:
     """A constant, whose parts are a line each; clients keep rustfmt from it.
 
-    A list is a slice, a map of texts or of numbers one of pairs. How texts are paired, a task's
-    settings and a label's mark are values of the client's own types.
+    A list is a slice, a map of texts or of numbers one of pairs. The pieces of a pair, a task's
+    settings and a label's mark are values of the client's own types; of a pair itself there is only
+    what stands around its texts.
     """
     if isinstance(value, str):
         return rust_string(value)
+    if isinstance(value, list) and all(isinstance(one, dict) and "type_id" in one for one in value):
+        return f"&[{', '.join(map(_piece, value))}]"
     if isinstance(value, list):
         return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
     if not isinstance(value, dict):
         return "None" if value is None else str(value).lower()
     if isinstance(pieces := value.get("pieces"), list):
-        rest = {key: part for key, part in value.items() if key != "pieces"}
-        return _lines("Pair {", [*_pieces(pieces), *_fields(rest)], "}", level)
+        return _around(pieces)
     if isinstance(value.get("begins"), bool):
         return f"Mark {{ {', '.join(_fields(value))} }}"
     if isinstance(value.get("labels"), list) or {str, int} <= {*map(type, value.values())}:
@@ -60,20 +62,22 @@ def _fields(fields: dict[str, JsonValue], level: int = 0) -> list[str]:
     return [f"{key}: {rust_literal(value, level)}" for key, value in fields.items()]
 
 
-def _pieces(pieces: list[Any]) -> Iterator[str]:
-    """Special tokens and texts in their order, and what stands around each text."""
-    kinds = (
-        f"Special({one['id']})" if one["text"] is None else f"Text({one['text']})" for one in pieces
-    )
-    named = (f"(Piece::{kind}, {one['type_id']})" for kind, one in zip(kinds, pieces, strict=True))
-    yield f"pieces: &[{', '.join(named)}]"
+def _piece(piece: Any) -> str:
+    """A special token or a text, and the type of its tokens."""
+    special = piece["text"] is None
+    kind = f"Special({piece['id']})" if special else f"Text({piece['text']})"
+    return f"(Piece::{kind}, {piece['type_id']})"
+
+
+def _around(pieces: list[Any]) -> str:
+    """What stands before each text and behind it, and how many of its tokens are kept."""
     texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
     around = (
         f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
         f"{one.get('limit') or 'usize::MAX'})"
         for one in texts
     )
-    yield f"texts: [{', '.join(around)}]"
+    return f"[{', '.join(around)}]"
 
 
 def _lines(begin: str, parts: Iterable[str], end: str, level: int) -> str:
