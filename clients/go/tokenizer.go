@@ -14,9 +14,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// TokenizersVersion is that of the Rust library tokenizers, which this package holds.
-const TokenizersVersion = "0.23.2"
-
 //go:embed tokenizer.wasm
 var wasm []byte // that library as WebAssembly: it can reach nothing outside its own memory
 
