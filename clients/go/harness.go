@@ -45,7 +45,7 @@ var kinds = map[string]string{
 	"DeviceError":        "device",
 }
 
-var model *Embedder
+var model = &Embedder{} // nothing yet, which closes like any other
 
 // Harness answers polybake verify: a line of JSON in, a line out.
 func Harness() {
@@ -69,8 +69,7 @@ func Harness() {
 			answer = map[string]any{"seq": asked.Seq, "skipped": true, "reason": err.Error()}
 		} else if err != nil {
 			_, name, _ := strings.Cut(fmt.Sprintf("%T", err), ".")
-			kind := cmp.Or(kinds[name], "internal")
-			answer = map[string]any{"seq": asked.Seq, "errored": true, "kind": kind, "message": err.Error()}
+			answer = map[string]any{"seq": asked.Seq, "errored": true, "kind": cmp.Or(kinds[name], "internal"), "message": err.Error()}
 		}
 		if invalid, ok := err.(*InvalidTextError); ok {
 			answer["index"] = invalid.Index
@@ -116,9 +115,7 @@ func started(asked request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if model != nil {
-		_ = model.Close()
-	}
+	_ = model.Close()
 	model = opened
 	tokenizers, err := model.tokenizer.call("version", nil)
 	return map[string]any{
