@@ -22,9 +22,13 @@ func call(ctx context.Context, model *Embedder, texts []string) (any, error) {
 	return model.Embed(ctx, texts, nil)
 }
 
-func TestMain(m *testing.M) {
+var modelPath = os.Getenv("POLYBAKE_MODEL")
+
+func init() {
 	_ = os.Unsetenv("ORT_DISABLE_TELEMETRY")
-	os.Exit(m.Run())
+	if modelPath == "" {
+		panic("set POLYBAKE_MODEL to the path of the baked .onnx file")
+	}
 }
 
 func must[T any](value T, err error) T {
@@ -34,33 +38,26 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func modelPath(t *testing.T) string {
-	path := os.Getenv("POLYBAKE_MODEL")
-	if path == "" {
-		t.Fatal("set POLYBAKE_MODEL to the path of the baked .onnx file")
-	}
-	return path
-}
-
 func opened(t *testing.T, path string) *Embedder {
 	model := must(Open(path, nil))
 	t.Cleanup(func() { _ = model.Close() })
 	return model
 }
 
-// refused wants an error of a type, whose message contains this.
-func refused[T error](t *testing.T, err error, message string) (found T) {
-	t.Helper()
-	if !errors.As(err, &found) || !strings.Contains(err.Error(), message) {
-		t.Errorf("%T %v, expected %T %s", err, err, found, message)
+// refused wants what a call gives to be an error of a type, whose message contains this.
+func refused[T error](t *testing.T, message string) func(any, error) T {
+	return func(_ any, err error) (found T) {
+		t.Helper()
+		if !errors.As(err, &found) || !strings.Contains(err.Error(), message) {
+			t.Errorf("%T %v, expected %T %s", err, err, found, message)
+		}
+		return found
 	}
-	return found
 }
 
 func TestGoldenCases(t *testing.T) {
-	model := opened(t, modelPath(t))
-	_, err := model.tokenizer.call("input", nil, 1<<31) // more than its memory holds; another instance goes on
-	refused[error](t, err, "the tokenizer failed")
+	model := opened(t, modelPath)
+	refused[error](t, "the tokenizer failed")(model.tokenizer.call("input", nil, 1<<31)) // another instance goes on
 	if difference := must(model.SelfCheck(t.Context())); difference > 1e-5 {
 		t.Error(difference)
 	}
@@ -70,7 +67,7 @@ func TestGoldenCases(t *testing.T) {
 }
 
 func TestGoroutinesShareIt(t *testing.T) {
-	model, texts := opened(t, modelPath(t)), make([]string, 200)
+	model, texts := opened(t, modelPath), make([]string, 200)
 	for i := range texts {
 		texts[i] = strings.Repeat("word ", i%5) + fmt.Sprint(i)
 	}
@@ -95,15 +92,12 @@ func TestBatchesKeepTheirBudget(t *testing.T) {
 	}
 }
 
-// changed copies the model file with another letter behind a text of an entry, and the digest of that.
-func changed(t *testing.T, entry, behind string, mended bool) string {
-	data, digest := must(os.ReadFile(modelPath(t))), map[string]any{}
+// changed copies the model file with another letter, so far behind a text of an entry, and the digest of that.
+func changed(t *testing.T, entry, behind string, further int, mended bool) string {
+	data, digest := must(os.ReadFile(modelPath)), map[string]any{}
 	_ = json.Unmarshal(data[23:279], &digest)
 	start := int(digest[entry].([]any)[0].(float64))
-	place := start + bytes.Index(data[start:], []byte(behind)) + len(behind)
-	if behind == `"data":"` {
-		place += 4 // of a number in base64 the letter with its highest bits
-	}
+	place := start + bytes.Index(data[start:], []byte(behind)) + len(behind) + further
 	data[place] = map[bool]byte{true: '7', false: '8'}[data[place] == '8']
 	if mended {
 		copy(data[34:], fmt.Sprintf("%x", sha256.Sum256(data[279:])))
@@ -117,40 +111,36 @@ func written(t *testing.T, data []byte) string {
 }
 
 func TestAnotherFileIsRefused(t *testing.T) {
-	data := must(os.ReadFile(modelPath(t)))
+	data := must(os.ReadFile(modelPath))
 	for _, share := range []float64{0, 0.01, 0.3, 0.99, 0.99999} {
-		_, err := Open(written(t, data[:int(float64(len(data))*share)]), nil)
-		refused[*ModelError](t, err, "; copy the file again")
+		refused[*ModelError](t, "; copy the file again")(Open(written(t, data[:int(float64(len(data))*share)]), nil))
 	}
-	_, err := Open("missing.onnx", &Options{Device: CUDA})
-	refused[*ModelError](t, err, "; copy the file again")
-	_, err = Open(changed(t, "contract", "", true), nil)
-	refused[*ModelError](t, err, "to make a client for it: polybake generate")
-	_, err = opened(t, changed(t, "manifest", `"generator":"`, false)).SelfCheck(t.Context())
-	refused[*ModelError](t, err, "does not match its digest; copy the file again")
-	_, err = opened(t, changed(t, "fixture", `"data":"`, true)).SelfCheck(t.Context())
-	refused[*SelfCheckError](t, err, "differs by")
-	_, err = opened(t, changed(t, "fixture", `"input_ids":[[`, true)).SelfCheck(t.Context())
-	refused[*SelfCheckError](t, err, "has other token ids")
+	refused[*ModelError](t, "; copy the file again")(Open("missing.onnx", &Options{Device: CUDA}))
+	refused[*ModelError](t, "to make a client for it: polybake generate")(Open(changed(t, "contract", "", 0, true), nil))
+	model := opened(t, changed(t, "manifest", `"generator":"`, 0, false))
+	refused[*ModelError](t, "does not match its digest; copy the file again")(model.SelfCheck(t.Context()))
+	model = opened(t, changed(t, "fixture", `"data":"`, 4, true)) // a number's highest bits
+	refused[*SelfCheckError](t, "differs by")(model.SelfCheck(t.Context()))
+	model = opened(t, changed(t, "fixture", `"input_ids":[[`, 0, true))
+	refused[*SelfCheckError](t, "has other token ids")(model.SelfCheck(t.Context()))
 }
 
 func TestArguments(t *testing.T) {
-	_, err := call(t.Context(), opened(t, modelPath(t)), []string{"fine", "half a \xed\xa0\x80 pair"})
-	if index := refused[*InvalidTextError](t, err, "is not valid Unicode").Index; index != 1 {
+	refused[*DeviceError](t, `unknown device "tpu"; choose one of: cpu, cuda`)(Open(modelPath, &Options{Device: "tpu"}))
+	invalid := refused[*InvalidTextError](t, "is not valid Unicode")
+	texts := []string{"fine", "half a \xed\xa0\x80 pair"}
+	if index := invalid(call(t.Context(), opened(t, modelPath), texts)).Index; index != 1 {
 		t.Error(index)
 	}
-	_, err = Open(modelPath(t), &Options{Device: "tpu"})
-	refused[*DeviceError](t, err, `unknown device "tpu"; choose one of: cpu, cuda`)
 }
 
 func TestTheEndOfAContextAndOfAModel(t *testing.T) {
-	model, closed := opened(t, modelPath(t)), make(chan error, 1)
+	model, closed := opened(t, modelPath), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := call(ctx, model, []string{"a"}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	_, late := during(model, nil, func() (any, error) { // a call that runs
+	refused[error](t, context.Canceled.Error())(call(ctx, model, []string{"a"}))
+	late := refused[error](t, ErrClosed.Error())
+	late(during(model, nil, func() (any, error) { // a call that runs
 		go func() { closed <- model.Close(); close(closed) }()
 		select {
 		case <-closed:
@@ -158,9 +148,7 @@ func TestTheEndOfAContextAndOfAModel(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 			return call(t.Context(), model, []string{"a"}) // another one, while Close waits
 		}
-	})
+	}))
 	must(0, errors.Join(<-closed, model.Close()))
-	if _, err := call(t.Context(), model, []string{"a"}); err != ErrClosed || late != ErrClosed {
-		t.Error(err, late)
-	}
+	late(call(t.Context(), model, []string{"a"}))
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,16 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
+// A request has what polybake verify asks; what is null, or not there, keeps its default.
+type request struct {
+	Options
+	EmbedOptions
+	Seq        int
+	Cmd, Model string
+	Texts      texts
+	InputIDs   [][]int64 `json:"input_ids"`
+}
+
 var kinds = map[string]string{
 	"InvalidTextError":   "invalid_text",
 	"UnknownPromptError": "unknown_prompt",
@@ -34,7 +45,7 @@ var kinds = map[string]string{
 	"DeviceError":        "device",
 }
 
-var commands = []string{"start", "stop", "self_check", "tokenize", "embed_ids", "embed"}
+var model = &Embedder{} // nothing yet, which closes like any other
 
 // Harness answers polybake verify: a line of JSON in, a line out.
 func Harness() {
@@ -43,24 +54,25 @@ func Harness() {
 		answers = os.NewFile(uintptr(C.dup(1)), "answers")
 		C.dup2(2, 1)
 	}
-	var model *Embedder
-	for requests, cmd := json.NewDecoder(os.Stdin), ""; cmd != "stop"; {
-		var asked map[string]json.RawMessage
-		if requests.Decode(&asked) != nil {
+	requests := json.NewDecoder(os.Stdin)
+	for asked := (request{}); asked.Cmd != "stop"; {
+		asked = request{Options: Options{Device: CPU}}
+		err := requests.Decode(&asked)
+		if asked.Cmd == "" { // the end of standard input
 			return
 		}
-		cmd = read(asked["cmd"], "")
-		answer := map[string]any{"seq": asked["seq"]}
-		if !slices.Contains(commands, cmd) {
-			answer["skipped"], answer["reason"] = true, "unknown command "+cmd
-		} else if results, err := answered(&model, cmd, asked); err != nil {
+		answer := map[string]any{"seq": asked.Seq}
+		if err == nil {
+			answer["results"], err = answered(asked)
+		}
+		if err == errors.ErrUnsupported {
+			answer = map[string]any{"seq": asked.Seq, "skipped": true, "reason": err.Error()}
+		} else if err != nil {
 			_, name, _ := strings.Cut(fmt.Sprintf("%T", err), ".")
-			answer["errored"], answer["kind"], answer["message"] = true, cmp.Or(kinds[name], "internal"), err.Error()
-			if invalid, ok := err.(*InvalidTextError); ok {
-				answer["index"] = invalid.Index
-			}
-		} else {
-			answer["results"] = results
+			answer = map[string]any{"seq": asked.Seq, "errored": true, "kind": cmp.Or(kinds[name], "internal"), "message": err.Error()}
+		}
+		if invalid, ok := err.(*InvalidTextError); ok {
+			answer["index"] = invalid.Index
 		}
 		data, _ := json.Marshal(answer)
 		line := make([]byte, 0, len(data))
@@ -75,77 +87,64 @@ func Harness() {
 	}
 }
 
-func answered(model **Embedder, cmd string, asked map[string]json.RawMessage) (answer any, err error) {
-	defer func() {
-		if wrong, ok := recover().(error); ok { // of an argument that Go's types cannot hold
-			err = wrong
-		}
-	}()
-	ctx, m := context.Background(), *model
-	options := &EmbedOptions{read(asked["prompt"], "")}
-	switch cmd {
+func answered(asked request) (any, error) {
+	ctx := context.Background()
+	switch asked.Cmd {
 	case "start":
-		return started(model, read(asked["model"], ""), read(asked["device"], CPU))
+		return started(asked)
+	case "stop":
+		return nil, nil
 	case "self_check":
-		return m.SelfCheck(ctx)
+		return model.SelfCheck(ctx)
 	case "tokenize":
-		return m.Tokenize(ctx, texts(asked["texts"]), options)
+		return model.Tokenize(ctx, asked.Texts, &asked.EmbedOptions)
 	case "embed":
-		return encoded(m.Embed(ctx, texts(asked["texts"]), options))
+		return encoded(model.Embed(ctx, asked.Texts, &asked.EmbedOptions))
 	case "embed_ids":
-		return encoded(m.EmbedIDs(ctx, read(asked["input_ids"], [][]int64{})))
+		return encoded(model.EmbedIDs(ctx, asked.InputIDs))
 	}
-	return nil, nil
+	return nil, errors.ErrUnsupported
 }
 
-func started(model **Embedder, path string, device Device) (any, error) {
-	if *model != nil {
-		_ = (*model).Close()
-	}
+func started(asked request) (any, error) {
 	// What harness.json lets pip install, unless the variable names another one.
-	folder := map[Device]string{"cpu": ".venv", "cuda": ".venv-cuda"}[device]
+	folder := map[Device]string{CPU: ".venv", CUDA: ".venv-cuda"}[asked.Device]
 	found, _ := filepath.Glob(folder + "/*/*/site-packages/onnxruntime/capi/libonnxruntime.*")
-	library := cmp.Or(os.Getenv("ONNXRUNTIME_LIBRARY_PATH"), append(found, "")[0])
-	m, err := Open(path, &Options{Device: device, Library: library})
+	asked.Library = cmp.Or(os.Getenv("ONNXRUNTIME_LIBRARY_PATH"), append(found, "")[0])
+	opened, err := Open(asked.Model, &asked.Options)
 	if err != nil {
 		return nil, err
 	}
-	*model = m
+	_ = model.Close()
+	model = opened
+	tokenizers, err := model.tokenizer.call("version", nil)
 	return map[string]any{
 		"protocol":     1,
-		"name":         m.Name(),
-		"fingerprint":  m.Fingerprint(),
+		"name":         model.Name(),
+		"fingerprint":  model.Fingerprint(),
 		"places":       "utf-8",
-		"capabilities": append(commands[2:], "arguments"),
-		"provider":     map[string]any{"requested": device, "active": m.Provider(), "proven_by": "append"},
-		"client": map[string]any{
+		"capabilities": []string{"self_check", "tokenize", "embed_ids", "embed", "arguments"},
+		"provider":     map[string]any{"requested": asked.Device, "active": model.Provider(), "proven_by": "append"},
+		"client": map[string]string{
 			"language":          "go",
 			"language_version":  strings.TrimPrefix(runtime.Version(), "go"),
 			"runtime_version":   ort.GetVersion(),
-			"tokenizer_version": TokenizersVersion,
+			"tokenizer_version": string(tokenizers),
 		},
-	}, nil
-}
-
-// read gives an argument, or another value where it is not given.
-func read[T any](given json.RawMessage, value T) T {
-	if given != nil {
-		if err := json.Unmarshal(given, &value); err != nil {
-			panic(err)
-		}
-	}
-	return value
+	}, err
 }
 
 // texts keep half of a surrogate pair as what is no text in Go either, where JSON has U+FFFD.
-func texts(data json.RawMessage) []string {
-	found := read(data, []string{})
-	if !bytes.Contains(data, []byte(`\ufffd`)) {
-		for i := range found {
-			found[i] = strings.ReplaceAll(found[i], "\ufffd", "\xff")
+type texts []string
+
+func (t *texts) UnmarshalJSON(data []byte) error {
+	err := json.Unmarshal(data, (*[]string)(t))
+	for i := range *t {
+		if !bytes.Contains(data, []byte(`\ufffd`)) {
+			(*t)[i] = strings.ReplaceAll((*t)[i], "\ufffd", "\xff")
 		}
 	}
-	return found
+	return err
 }
 
 // encoded gives numbers as the protocol has them: base64 of little-endian ones.

@@ -52,7 +52,6 @@ func openSession(path string, device Device, threads int) (*ort.DynamicAdvancedS
 	}
 	defer options.Destroy()
 	err = cmp.Or(
-		options.SetLogSeverityLevel(ort.LoggingLevelError),
 		options.SetIntraOpNumThreads(threads),
 		// Threads that spin while they wait halve the speed of a busy machine.
 		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
@@ -101,11 +100,8 @@ func (m *Embedder) run(rows [][]int64) ([][]float32, error) {
 		}
 	}
 	var inputs []ort.Value
-	for _, given := range []struct{ shape, values []int64 }{
-		{shape, ids},
-		{shape, mask},
-	} {
-		tensor, err := ort.NewTensor(given.shape, given.values)
+	for _, values := range [][]int64{ids, mask} {
+		tensor, err := ort.NewTensor(shape, values)
 		if err != nil {
 			return nil, err
 		}
@@ -146,9 +142,12 @@ func cut(rows [][]int64, budget int) (batches [][]int) {
 	return batches
 }
 
-// runAll runs rows in batches, some side by side, and gives the results in the order of the rows. It
-// ends with the first run that fails, or between two as the context ends; none goes on then.
-func (m *Embedder) runAll(ctx context.Context, rows [][]int64) ([][]float32, error) {
+// runAll tokenizes texts, runs their rows in batches, some side by side, and gives rows and results in the order of
+// the texts. It ends with the first run that fails, or between two as the context ends; none goes on then.
+func (m *Embedder) runAll(ctx context.Context, texts []string, prompt string) (rows [][]int64, results [][]float32, err error) {
+	if rows, err = m.tokenize(ctx, texts, prompt); err != nil {
+		return nil, nil, err
+	}
 	calls, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	results, free := make([][]float32, len(rows)), make(chan struct{}, m.concurrency)
@@ -176,5 +175,5 @@ func (m *Embedder) runAll(ctx context.Context, rows [][]int64) ([][]float32, err
 		}
 	}
 	running.Wait()
-	return results, context.Cause(calls)
+	return rows, results, context.Cause(calls)
 }

@@ -14,22 +14,14 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// TokenizersVersion is that of the Rust library tokenizers, which this package holds.
-const TokenizersVersion = "0.23.2"
-
 //go:embed tokenizer.wasm
 var wasm []byte // that library as WebAssembly: it can reach nothing outside its own memory
 
-// instantiate gives an instance; half a second of compiling is once for all models of the process.
-var instantiate = sync.OnceValue(func() func() (api.Module, error) {
-	engine := wazero.NewRuntime(context.Background())
-	code, err := engine.CompileModule(context.Background(), wasm)
-	return func() (api.Module, error) {
-		if err != nil {
-			return nil, err
-		}
-		return engine.InstantiateModule(context.Background(), code, wazero.NewModuleConfig().WithName(""))
-	}
+var engine = wazero.NewRuntime(context.Background())
+
+// compile takes half a second, once for all models of the process.
+var compile = sync.OnceValues(func() (wazero.CompiledModule, error) {
+	return engine.CompileModule(context.Background(), wasm)
 })
 
 // A tokenizer truncates, and does not pad. Goroutines may share it: it takes one text at a time.
@@ -50,18 +42,22 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 }
 
 // call asks a function of the library; where an instance has trapped, another one loads the tokenizer again.
-func (t *tokenizer) call(name string, input []byte, arguments ...uint64) (output []byte, err error) {
+func (t *tokenizer) call(name string, input []byte, arguments ...uint64) ([]byte, error) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
 	if t.instance == nil {
-		if t.instance, err = instantiate()(); err == nil {
+		code, err := compile()
+		if err == nil {
+			t.instance, err = engine.InstantiateModule(context.Background(), code, wazero.NewModuleConfig().WithName(""))
+		}
+		if err == nil {
 			_, err = t.ask("load", []byte(t.json()))
 		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		output, err = t.ask(name, input, arguments...)
-	}
-	return output, err
+	return t.ask(name, input, arguments...)
 }
 
 // ask hands input to a function, where it takes some, and gives a copy of its output.
