@@ -86,12 +86,9 @@ class Session:
         alone = sum(lengths[batch[0]] > self._budget for batch in cut)
         list(map(run, cut[:alone]))
         if min(self._side_by_side, len(cut) - alone) > 1:
-            with ThreadPoolExecutor(self._side_by_side) as pool:
-                calls: Iterator[None] = iter(())
-                # Once the main thread has ended no pool takes work: it is then done below.
-                with suppress(RuntimeError):
-                    calls = pool.map(run, cut[alone:])
-                list(calls)
+            # Once the main thread has ended no pool takes work: it is then done below.
+            with suppress(RuntimeError), ThreadPoolExecutor(self._side_by_side) as pool:
+                list(pool.map(run, cut[alone:]))
         list(map(run, [batch for batch in cut if batch[0] not in results]))
         return [results[i] for i in range(len(rows))]
 
