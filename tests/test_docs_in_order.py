@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -107,6 +108,7 @@ def test_every_command_runs(
                 shutil.rmtree(folder / "build")
                 code = code.replace("https://models.example.org", address)
             printed = run_block(code, folder, environment)
+            assert "Warning" not in printed
         elif language == "text":
             shown = {_VARIES.sub("#", line) for line in code.splitlines()}
             assert shown <= {_VARIES.sub("#", line) for line in printed.splitlines()}, printed
@@ -116,6 +118,8 @@ def test_every_command_runs(
                 begun, whole = tomllib.loads(config.read_text()), tomllib.loads(code)
                 assert begun["model"] == whole["model"]
                 assert begun["steps"] == whole["steps"][: len(begun["steps"])]
+                assert begun["clients"].keys() == whole["clients"].keys() >= {*required(begun)}
+                code += f"[verify]\nrequire = {required(begun)}\n"
             config.write_text(code, encoding="utf-8")
         elif language == "yaml":
             action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
@@ -125,6 +129,11 @@ def test_every_command_runs(
             client = {"ruby": "ruby", "js": "node"}[language]
             readme = (folder / "clients" / client / "README.md").read_text(encoding="utf-8")
             assert code.replace("build/minilm", "minilm") in readme
+
+
+def required(config: dict[str, Any]) -> list[str]:
+    found: list[str] = config["verify"]["require"]
+    return found
 
 
 def run_block(code: str, folder: Path, environment: dict[str, str]) -> str:

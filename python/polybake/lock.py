@@ -265,12 +265,14 @@ def _clients_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Fin
 
 def _settings(config: Config) -> dict[str, str]:
     """The SHA-256 of each setting that is not its default, with paths as on any machine."""
-    told = config.model_dump(mode="json", exclude_defaults=True, include={*_SETTINGS})
+    told = config.model_dump(
+        mode="json", exclude_defaults=True, include={*_SETTINGS}, exclude={"model": {"source"}}
+    )
     model, fixtures = told.pop("model"), told.pop("fixtures", {})
     for key in ("source", "output", "calibration"):
-        path = getattr(config.model, key)
-        if isinstance(path, Path):
-            model[key] = below(path, config.folder)
+        named = getattr(config.model, key)
+        if named is not None:
+            model[key] = below(named, config.folder) if isinstance(named, Path) else str(named)
     if "texts" in fixtures:
         fixtures["texts"] = [below(path, config.folder) for path in config.fixtures.texts]
     told |= {f"model.{key}": value for key, value in model.items()}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from polybake.base.texts import lines, open_corpus, window
+from polybake.base.texts import lines, open_corpus, progress, window
 from polybake.base.texts.lines import text_lines, without_break
 from polybake.base.texts.progress import tracked
 from polybake.base.texts.window import ObjectWindow, cut
@@ -242,20 +242,35 @@ def shown(total: int | None, *, terminal: bool) -> str:
     return stream.getvalue()
 
 
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if each batch took long enough for a line."""
+    monkeypatch.setattr(progress, "_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("slow")
 def test_plain_lines_where_there_is_no_terminal() -> None:
     """Each tenth of the work is one line, without control characters."""
     lines = shown(70, terminal=False).splitlines()
     assert lines == [f"embedding texts: {7 * done} of 70" for done in range(1, 11)]
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_stream_shows_what_is_done() -> None:
     """A stream has no known end, so a line comes whenever the work done has doubled."""
     lines = shown(None, terminal=False).splitlines()
-    assert lines == [f"embedding texts: {7 * n}" for n in (1, 2, 4, 8)]
+    assert lines == [f"embedding texts: {7 * n}" for n in (1, 2, 4, 8, 10)]
     assert "embedding texts: 70" in shown(None, terminal=True)
     assert "100%" in shown(70, terminal=True)
 
 
+def test_short_work_is_one_line() -> None:
+    """A log has no use for ten lines of one second."""
+    assert shown(70, terminal=False) == "embedding texts: 70 of 70\n"
+    assert shown(None, terminal=False) == "embedding texts: 70\n"
+
+
+@pytest.mark.usefixtures("slow")
 def test_threads_may_tell_it() -> None:
     """No batch is lost, and no line is told twice."""
     stream = io.StringIO()

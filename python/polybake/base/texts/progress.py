@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-#: The most plain lines of a run.
-_LINES = 10
+#: The most plain lines of a run, and the least seconds between two of them.
+_LINES, _SECONDS = 10, 5.0
 
 
 def bar_on(console: Console, *, transient: bool = False) -> Progress:
@@ -36,12 +37,17 @@ def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable
         total: The elements of all batches; None if their number is unknown.
         console: Where progress is shown.
     """
-    lock, done, shown = Lock(), 0, 0
+    lock, done, shown, said = Lock(), 0, 0, monotonic()
     progress = bar_on(console) if console.is_terminal else None
     task = progress.add_task(what, total=total) if progress else None
 
+    def tell() -> None:
+        nonlocal shown, said
+        console.print(f"{what}: {done}{'' if total is None else f' of {total}'}")
+        shown, said = done, monotonic()
+
     def advance(count: int) -> None:
-        nonlocal done, shown
+        nonlocal done
         with lock:
             done += count
             if progress is not None and task is not None:
@@ -52,12 +58,13 @@ def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable
                 reached = done >= 2 * shown
             else:
                 reached = shown * _LINES // total < done * _LINES // total
-            if reached:
-                console.print(f"{what}: {done}{'' if total is None else f' of {total}'}")
-                shown = done
+            if reached and monotonic() - said >= _SECONDS:
+                tell()
 
     if progress is None:
         yield advance
+        if shown < done:
+            tell()
     else:
         with progress:
             yield advance
