@@ -120,47 +120,57 @@ def test_an_array_that_was_edited_is_not_lost(project: Path) -> None:
     assert array.read_bytes() == edited
 
 
-REFUSED: dict[str, tuple[str, str]] = {
+#: A step, what the message says, and the step as the message wants it.
+REFUSED: dict[str, tuple[str, str, str]] = {
     "a step that is fitted to nothing": (
         'step = "normalize"\nfit = "corpus.txt"',
         "steps[1].fit: 'normalize' is fitted to no texts; steps that are: subtract, pca, ",
+        SUBTRACT,
     ),
     "an array beside it": (
         'step = "subtract"\nfit = "corpus.txt"\nvector = "mean.npy"',
         "steps[1].vector: stands beside fit, which gives it; drop one",
+        SUBTRACT,
     ),
     "no size": (
         'step = "whiten"\nfit = "corpus.txt"',
         'steps[1].fit.size: is missing; say fit = { texts = "…", size = 256 }',
+        WHITEN,
     ),
     "a size of a mean": (
         'step = "subtract"\nfit = { texts = "corpus.txt", size = 3 }',
         "steps[1].fit.size: is 3, and 'subtract' has none; drop it",
+        'step = "subtract"\nfit = { texts = "corpus.txt" }',
     ),
     "another key": (
-        'step = "subtract"\nfit = { texts = "corpus.txt", sise = 3 }',
+        'step = "whiten"\nfit = { texts = "corpus.txt", sise = 3, size = 3 }',
         "steps[1].fit: sise",
+        WHITEN,
     ),
     "no corpus": (
         'step = "subtract"\nfit = "none.txt"',
         "none.txt: cannot be read",
+        SUBTRACT,
     ),
     "too few texts": (
         'step = "whiten"\nfit = { texts = "corpus.txt", size = 12 }',
         "12",
+        WHITEN,
     ),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_fitted_is_refused(project: Path, what: str) -> None:
-    """Nothing is written, and the key is named."""
-    step, message = REFUSED[what]
+    """Nothing is written, the key is named, and what the message wants builds."""
+    step, message, corrected = REFUSED[what]
     (project / "polybake.toml").write_text(settings(step))
     printed = polybake("build", cwd=project, code=2)
     assert message in printed
     assert not (project / "build").exists()
     assert not (project / "fitted").exists()
+    (project / "polybake.toml").write_text(settings(corrected))
+    polybake("build", cwd=project)
 
 
 def test_a_bake_alone_fits_nothing(project: Path) -> None:

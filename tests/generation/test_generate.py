@@ -33,7 +33,7 @@ def test_settings_decide_folder_and_names(every_feed: Path, tmp_path: Path) -> N
 
 
 def test_check_names_what_would_change(every_feed: Path, tmp_path: Path) -> None:
-    """A missing, a changed and a left-over file fail the check, and nothing is written."""
+    """A missing file fails the check, one that a person edited does not, and nothing is written."""
     generate(every_feed, tmp_path, languages=["python"])
     folder = tmp_path / "python"
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -41,10 +41,7 @@ def test_check_names_what_would_change(every_feed: Path, tmp_path: Path) -> None
     (folder / "src/every_feed/errors.py").write_text("mine")
     with pytest.raises(CheckFailed) as caught:
         generate(every_feed, tmp_path, languages=["python"], check=True)
-    assert str(caught.value) == (
-        f"not fresh: {folder / 'harness.json'}, {folder / 'src/every_feed/errors.py'}; "
-        "run: polybake generate"
-    )
+    assert str(caught.value) == f"not fresh: {folder / 'harness.json'}; run: polybake generate"
     assert not (folder / "harness.json").exists()
     generate(every_feed, tmp_path, languages=["python"], force=True)
     assert before == {path: path.read_bytes() for path in before}

@@ -80,7 +80,7 @@ def test_a_model_is_named_after_its_source(
 
 WRITTEN = {
     "arrays": {"mean.npy": [3]},
-    "model": {"steps": ["pool(mode=mean)"], "fingerprint": "f", "prompt": None},
+    "model": {"name": "m", "steps": ["pool(mode=mean)"], "fingerprint": "f", "prompt": None},
     "corpus": {"sha256": "c"},
 }
 
