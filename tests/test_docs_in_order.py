@@ -12,11 +12,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import tomllib
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,7 @@ import yaml
 
 from models.folders.tiny_folders import CONFIG, write_bert, write_sentence_transformers
 from support.hub.hub_cache import write_cache
+from support.servers.shown import shown
 from test_docs import IN_ORDER, REPOSITORY, check_requirement
 
 pytestmark = pytest.mark.slow
@@ -85,11 +83,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def address(folder: Path) -> Iterator[str]:
     """That of a web server which shows the folder ``store``."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder / "store"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
-        threading.Thread(target=served.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{served.server_port}"
-        served.shutdown()
+    with shown(folder / "store") as found:
+        yield found
 
 
 @pytest.mark.parametrize("page", IN_ORDER, ids=lambda page: page.stem)

@@ -5,19 +5,20 @@ is baked, the corpus is embedded with it, and the step takes the mean of its vec
 in ``fitted/``, to be committed; they are fitted again only where something of that changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from polybake.baking.bake import Progress, quiet
+from polybake.baking.bake import BakeReport, Progress, quiet
 from polybake.baking.bake_config import bake_config
 from polybake.baking.recipe.fit import ARRAYS, SIZED, Fit, read_fit
 from polybake.base.files.fit_record import Record, read_record
 from polybake.base.files.inputs import asked
 from polybake.base.files.scratch import Scratch
-from polybake.base.modelfile.manifest import Manifest, WeightsPlace
+from polybake.base.modelfile.manifest import Manifest
 from polybake.bulk.fit.corpus import Corpus
 from polybake.bulk.fit.fit import Wanted, fit
 from polybake.config import Config, FixturesTable
@@ -57,10 +58,8 @@ def _fitted(
     name = f"{step}-{same + 1}" if same else step
     folder = config.folder / FOLDER / name
     corpus = Corpus(asked(config.folder / wanted.texts), wanted.column)
-    with Scratch() as scratch:
-        progress(f"baking what stands before {where}")
-        model = Path(scratch, "before.onnx")
-        manifest = bake_config(_before(config, model), before).manifest
+    with _baked_before(config, where, before, progress) as report:
+        model, manifest = report.path, report.manifest
         prompt = wanted.prompt or manifest.contract.default_prompt
         record = read_record(folder)
         if record is None or not _holds(record, folder, step, wanted, manifest, prompt, corpus):
@@ -84,17 +83,14 @@ def _check_model(
         record = read_record(array.parent)
         if record is None or array.name not in record.arrays:
             continue
-        with Scratch() as scratch:
-            progress(f"baking what stands before {where}")
-            weights = config.model.weights
-            found = bake_config(_before(config, Path(scratch, "before.onnx"), weights), before)
-        if record.fingerprint != found.manifest.fingerprint:
-            fitted, now = record.fingerprint[:12], found.manifest.fingerprint[:12]
+        with _baked_before(config, where, before, progress) as report:
+            now = report.manifest.fingerprint
+        if record.fingerprint != now:
             raise InputError(
                 f"{where}.{key}: {array} was fitted to vectors of {record.model} with fingerprint "
-                f"{fitted}, and what stands before the step has {now}: other weights, tokenizer or "
-                "settings; fit it again with polybake fit, or in each build with fit = "
-                '"CORPUS"; to use it all the same, remove its fit.json'
+                f"{record.fingerprint[:12]}, and what stands before the step has {now[:12]}: other "
+                "weights, tokenizer or settings; fit it again with polybake fit, or in each build "
+                'with fit = "CORPUS"; to use it all the same, remove its fit.json'
             )
         return
 
@@ -109,10 +105,17 @@ def _wanted(step: str, said: Fit) -> Wanted:
     }.get(step, Wanted())
 
 
-def _before(config: Config, output: Path, weights: WeightsPlace = "inside") -> Config:
-    """The settings of a model that ends before a step."""
-    model = config.model.model_copy(update={"output": output, "weights": weights, "expose": ()})
-    return config.model_copy(update={"model": model, "fixtures": FixturesTable()})
+@contextmanager
+def _baked_before(
+    config: Config, where: str, before: Sequence[dict[str, Any]], progress: Progress
+) -> Iterator[BakeReport]:
+    """The model that ends before a step, while it lies in a folder of its own."""
+    progress(f"baking what stands before {where}")
+    with Scratch() as scratch:
+        output = Path(scratch, "before.onnx")
+        model = config.model.model_copy(update={"output": output, "expose": ()})
+        ended = config.model_copy(update={"model": model, "fixtures": FixturesTable()})
+        yield bake_config(ended, before)
 
 
 def _holds(

@@ -7,16 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from support.processes.commandline import polybake
+from support.servers.shown import shown
 
 pytest.importorskip("fsspec", reason="fsspec is missing: run nox -s exchange")
 
@@ -66,16 +64,8 @@ def name_store(project: Path, url: str) -> None:
 def served(project: Path) -> Iterator[str]:
     """The address of a web server that knows no ranges, of the folder ``store``."""
     (project / "store").mkdir()
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    handler = partial(Quiet, directory=str(project / "store"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with shown(project / "store") as address:
+        yield address
 
 
 def test_a_folder(project: Path) -> None:

@@ -17,10 +17,6 @@ _STEPS = {
 }
 
 
-#: How the steps that take a mean off begin in a manifest.
-_CENTRED = ("subtract(", "pca(", "whiten(", "remove_components(")
-
-
 def fit(
     model: Annotated[Path, typer.Argument(help="A baked model file, without the steps to fit.")],
     texts: Annotated[
@@ -74,7 +70,10 @@ def fit(
 
 def _note(record: dict[str, Any], model: Path, texts: Path, *, ranges_alone: bool) -> str:
     """What was really fitted, if a step of the file has taken a mean off before."""
-    mean = next((one for one in record["model"]["steps"] if one.startswith(_CENTRED)), None)
+    from polybake.baking.recipe.fit import ARRAYS
+
+    centred = tuple(f"{step}(" for step, files in ARRAYS.items() if "mean.npy" in files.values())
+    mean = next((one for one in record["model"]["steps"] if one.startswith(centred)), None)
     if mean is None or ranges_alone:
         return ""
     return (

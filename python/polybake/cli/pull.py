@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from polybake.cli.push import moved
 from polybake.cli.target import DEFAULT_CONFIG
 
 
@@ -17,16 +18,5 @@ def pull(
 
     Example: polybake pull
     """
-    from rich.console import Console
-
-    from polybake.base.texts.progress import tracked
-    from polybake.config import load_config
-    from polybake.lock import needed_lock
-    from polybake.shipping.store import Store, files_of
-
-    settings = load_config(config)
-    store = Store(settings)
-    for path, file in files_of(settings, needed_lock(config.with_suffix(".lock"))).items():
-        with tracked(f"pulling {path.name}", file.bytes, Console(stderr=True)) as advance:
-            brought = store.pull(path, file, advance)
+    for _, path, file, brought in moved(config, "pulling", lambda store: store.pull):
         typer.echo(f"{'pulled' if brought else 'here already'}: {path}, SHA-256 {file.sha256}")

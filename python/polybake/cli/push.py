@@ -1,11 +1,20 @@
 """``polybake push``: the model file into the store, under its digest."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polybake.cli.target import DEFAULT_CONFIG
+
+if TYPE_CHECKING:
+    from polybake.lock import LockedFile
+    from polybake.shipping.store import Advance, Store
+
+    Move = Callable[[Path, LockedFile, Advance], bool]
 
 
 def push(
@@ -17,16 +26,25 @@ def push(
 
     Example: polybake push
     """
+    for store, _, file, written in moved(config, "pushing", lambda store: store.push):
+        said = "pushed" if written else "there already"
+        typer.echo(f"{said}: {store.url}/{file.sha256}")
+
+
+def moved(
+    config: Path, doing: str, move_of: Callable[[Store], Move]
+) -> Iterator[tuple[Store, Path, LockedFile, bool]]:
+    """Move each file of the lock to or from the store; yield it, and whether it had to be moved."""
     from rich.console import Console
 
     from polybake.base.texts.progress import tracked
     from polybake.config import load_config
     from polybake.lock import needed_lock
-    from polybake.shipping.store import Store, files_of, key_of
+    from polybake.shipping.store import Store, files_of
 
     settings = load_config(config)
     store = Store(settings)
     for path, file in files_of(settings, needed_lock(config.with_suffix(".lock"))).items():
-        with tracked(f"pushing {path.name}", file.bytes, Console(stderr=True)) as advance:
-            written = store.push(path, file, advance)
-        typer.echo(f"{'pushed' if written else 'there already'}: {store.url}/{key_of(file)}")
+        with tracked(f"{doing} {path.name}", file.bytes, Console(stderr=True)) as advance:
+            done = move_of(store)(path, file, advance)
+        yield store, path, file, done

@@ -24,11 +24,6 @@ _WHOLE = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"}
 Advance = Callable[[int], None]
 
 
-def key_of(file: LockedFile) -> str:
-    """The name of a file in every store."""
-    return file.sha256
-
-
 class Store:
     """The place that ``[store] url`` names."""
 
@@ -50,15 +45,15 @@ class Store:
         """
         if _digest_of(path) != file.sha256:
             raise CheckFailed(f"{path}: is not the file that was built; polybake build")
-        there = self._size(key_of(file))
+        there = self._size(file.sha256)
         if there == file.bytes:
             return False
         if there is not None:
             raise CheckFailed(
-                f"{self.url}/{key_of(file)}: has {there} bytes, expected {file.bytes}; it is "
+                f"{self.url}/{file.sha256}: has {there} bytes, expected {file.bytes}; it is "
                 "damaged: remove it there, and push again"
             )
-        name = self._place(key_of(file))
+        name = self._place(file.sha256)
         whole = self._protocol() in _WHOLE
         written = name if whole else f"{name}.{token_hex(8)}"
         try:
@@ -92,20 +87,20 @@ class Store:
             while chunk := target.read(_CHUNK):
                 digest.update(chunk)
                 advance(len(chunk))
-            for chunk in self._chunks(key_of(file), target.tell()):
+            for chunk in self._chunks(file.sha256, target.tell()):
                 target.write(chunk)
                 digest.update(chunk)
                 advance(len(chunk))
             size = target.tell()
         if size < file.bytes:
             raise CheckFailed(
-                f"{self.url}/{key_of(file)}: ended after {size} of {file.bytes} bytes; pull again "
+                f"{self.url}/{file.sha256}: ended after {size} of {file.bytes} bytes; pull again "
                 "to go on, or where it is damaged, remove it there, and push it again"
             )
         if digest.hexdigest() != file.sha256:
             part.unlink()
             raise CheckFailed(
-                f"{self.url}/{key_of(file)}: does not have the digest that it is named by; remove "
+                f"{self.url}/{file.sha256}: does not have the digest that it is named by; remove "
                 "it there, and push it again"
             )
         part.replace(path)
