@@ -95,6 +95,13 @@ def test_a_message_with_its_remedy_gets_no_other(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected at most 50 of a-z") as caught:
         load_config(path)
     assert "correct the value" not in str(caught.value)
+    assert str(caught.value).count("'Mini LM'") == 1
+
+
+def test_a_language_is_guessed(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace("[clients.ruby]", "[clients.rubi]"))
+    with pytest.raises(InputError, match=r"unknown language; .*browser \(did you mean ruby\?\)"):
+        load_config(path)
 
 
 def test_what_a_file_may_hold(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pydantic import (
 
 from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_folder import Attention, Pickle
-from polybake.base.files.validation import expected, first, key_path, unknown_key
+from polybake.base.files.validation import choices, expected, first, key_path, unknown_key
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, WeightsPlace, checked_name
 from polybake.errors import InputError
@@ -64,7 +64,7 @@ _LARGEST = 65_536
 
 def _known_language(name: str) -> str:
     if name not in LANGUAGES:
-        raise ValueError(f"unknown language; choose one of: {', '.join(LANGUAGES)}")
+        raise ValueError(f"unknown language; {choices(name, LANGUAGES)}")
     return name
 
 

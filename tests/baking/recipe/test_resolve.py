@@ -72,7 +72,8 @@ def test_gives_steps_in_order(source: Source, tmp_path: Path) -> None:
     [
         ({"mode": "mean"}, r"step: unknown step None"),
         ({"step": "pool"}, "mode: "),
-        ({"step": "pool", "mode": "median"}, "mode: .*'mean'.*found 'median'"),
+        ({"step": "pool", "mode": "median"}, "mode: unknown mode 'median'; .*'lasttoken'$"),
+        ({"step": "pol"}, r"step: unknown step 'pol'; .* \(did you mean pool\?\)"),
         ({"step": "pool", "mode": "mean", "size": 3}, "size: unknown key; .*: mode"),
         ({"step": "truncate", "dimensions": 3}, r"dimensions: unknown key; .* mean dimension\?"),
         ({"step": "normalize", "p": 2}, "p: unknown key; choose one of: none"),

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from polybake.baking.recipe.step_files import read_files
 from polybake.baking.sources.source import Source
 from polybake.baking.steps import STEPS, Route, Step
-from polybake.base.files.validation import expected, first, key_path, unknown_key
+from polybake.base.files.validation import choices, expected, first, key_path, unknown_key
 from polybake.errors import InputError
 
 #: Stands in a recipe for the layers that the model itself has behind its encoder.
@@ -74,7 +74,7 @@ def _step(
     name = spec.get("step")
     if not isinstance(name, str) or name not in STEPS:
         raise InputError(
-            f"{where}.step: unknown step {name!r}; choose one of: {', '.join([*STEPS, HEAD])}"
+            f"{where}.step: unknown step {name!r}; {choices(str(name), [*STEPS, HEAD])}"
         )
     values = {key: value for key, value in spec.items() if key != "step"}
     if "fit" in values:

@@ -13,6 +13,7 @@ from polybake.baking.tasks.tag import Tag
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.baking.tasks.text_words import known_of
 from polybake.baking.tasks.zero_shot import ZeroShot
+from polybake.base.files.validation import choices
 from polybake.errors import InputError
 
 #: All tasks, in the order in which a source is matched; every source can embed.
@@ -41,7 +42,7 @@ def task_of(source: Source, name: str | None = None) -> Task:
             task explains.
     """
     if name is not None and name not in TASKS:
-        raise InputError(f"model.task: unknown task {name!r}; choose one of: {', '.join(TASKS)}")
+        raise InputError(f"model.task: unknown task {name!r}; {choices(name, TASKS)}")
     fitting = (task for task in TASKS.values() if task.fits(source))
     task = next(fitting) if name is None else TASKS[name]
     head = source.head

@@ -32,9 +32,15 @@ def first(error: ValidationError) -> ErrorDetails:
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
     """Return a message for an unknown key, with the known keys and the most similar of them."""
-    near = difflib.get_close_matches(key, list(known), n=1)
+    return f"unknown key; {choices(key, known)}"
+
+
+def choices(word: str, known: Iterable[str]) -> str:
+    """Return the words to choose one of, and the one that is most similar to an unknown word."""
+    words = [*known]
+    near = difflib.get_close_matches(word, words, n=1)
     meant = f" (did you mean {near[0]}?)" if near else ""
-    return f"unknown key; choose one of: {', '.join(known) or 'none'}{meant}"
+    return f"choose one of: {', '.join(words) or 'none'}{meant}"
 
 
 def first_fault(error: ValidationError) -> str:
@@ -54,6 +60,8 @@ def expected(fault: ErrorDetails) -> str:
     if fault["type"] == "missing" or not fault["loc"] or isinstance(fault["input"], np.ndarray):
         return message
     found = _WORDS.get(repr(fault["input"]), repr(fault["input"]))
+    if fault["type"] == "value_error" and found in message:
+        return message  # which says itself what was found
     shown = found if len(found) <= _LENGTH else f"{found[:_LENGTH]}..."
     return f"{message}, found {shown}"
 
