@@ -113,17 +113,6 @@ def without_adapters(folder: Path) -> Path:
     return write_bert(folder, ADAPTED, {name.replace(end, ".weight"): kept[name] for name in kept})
 
 
-def convolved(folder: Path) -> Path:
-    """A BERT beside a CNN."""
-    write_bert(folder)
-    (folder / "1_CNN").mkdir()
-    write_json(folder / "1_CNN" / "cnn_config.json", {"out_channels": 5, "kernel_sizes": [1]})
-    sizes = {"convs.0.weight": (5, SIZE, 1), "convs.0.bias": (5,)}
-    ones = {name: np.ones(size, np.float32) for name, size in sizes.items()}
-    save_file(ones, folder / "1_CNN" / "model.safetensors")
-    return folder
-
-
 def old(folder: Path, name: str) -> Path:
     """A BERT with a tokenizer of the time before tokenizer.json."""
     config = CONFIG | {"vocab_size": 600}
@@ -135,14 +124,10 @@ def old(folder: Path, name: str) -> Path:
 
 
 def words(folder: Path) -> Path:
-    """A table of two words."""
+    """A table of two words, whose tokenizer is none of transformers'."""
     folder.mkdir()
     module = {"idx": 0, "name": "0", "path": "", "type": WORDS.format("WordEmbeddings")}
     write_json(folder / "modules.json", [module])
-    kind = WORDS.format("tokenizer.WhitespaceTokenizer.WhitespaceTokenizer")
-    write_json(folder / "wordembedding_config.json", {"tokenizer_class": kind})
-    tokenizer = {"vocab": ["river", "boat"], "stop_words": []}
-    write_json(folder / "whitespacetokenizer_config.json", tokenizer)
     rows = np.random.default_rng(1).normal(size=(2, 3)).astype(np.float32)
     save_file({"emb_layer.weight": rows}, folder / "model.safetensors")
     return folder
@@ -179,7 +164,6 @@ WITHOUT_STEPS: dict[str, Callable[[Path], Path]] = {
     "onnx": write_encoder,
     "decoder": decoder,
     "no adapters": without_adapters,
-    "cnn": convolved,
     "adapters": lambda folder: write_bert(folder, ADAPTED, adapted_weights()),
     "words": words,
     **{

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from models.folders.drawn import drawn_weights, write_drawn
-from models.folders.tiny_folders import CONFIG, change_json, write_bert
+from models.folders.tiny_folders import CONFIG, write_bert
 from models.onnx.quantized_onnx import quantize_dynamic
 from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.assemble.size import check_fits
@@ -17,7 +17,7 @@ from polybake.baking.bake_config import bake_config
 from polybake.cli.main import app
 from polybake.config import load_config
 from remedies.followed import MEAN, bake, refused
-from remedies.models import pooled, words
+from remedies.models import pooled
 
 pytestmark = pytest.mark.slow
 
@@ -131,18 +131,6 @@ def test_files_lie_within_the_folder(tmp_path: Path) -> None:
         bake(folder, steps=MEAN)
     (folder / "model.safetensors").unlink()
     (tmp_path / "weights").rename(folder / "model.safetensors")
-    bake(folder, steps=MEAN)
-
-
-def test_words_in_capital_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the same words without."""
-    monkeypatch.setattr("polybake.runtime.tokenization.word_tokenizer._MOST_MARKED", 1)
-    folder = words(tmp_path / "model")
-    tokenizer = folder / "whitespacetokenizer_config.json"
-    change_json(tokenizer, vocab=["River", "Boat"])
-    with refused("word_tokenizer.py: save it with do_lower_case", "2 words .*; save it with"):
-        bake(folder, steps=MEAN)
-    change_json(tokenizer, vocab=["river", "boat"], do_lower_case=True)
     bake(folder, steps=MEAN)
 
 

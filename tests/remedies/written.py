@@ -42,6 +42,15 @@ _SPLADE = """
     sentence_embedding = ReduceMax <axes = [1], keepdims = 0> (kept_numbers)
 """
 
+#: A tokenizer.json of two words.
+WORD_LEVEL = {
+    "version": "1.0",
+    "added_tokens": [],
+    "normalizer": {"type": "Lowercase"},
+    "pre_tokenizer": {"type": "Whitespace"},
+    "model": {"type": "WordLevel", "vocab": {"river": 0, "boat": 1}, "unk_token": "river"},
+}
+
 #: What a line may hold in capitals.
 _MEANT = {
     "OWN": "../own/model.onnx: ENCODER | ../own/tokenizer.json < tokenizer.json"
@@ -65,6 +74,7 @@ _MEANT = {
     "LONGEST": "a" * 300_000,
     "LONG": "a" * 32_768,
     "CHATML": json.dumps(CHATML),
+    "WORD_LEVEL": json.dumps(WORD_LEVEL),
     "ROUTES": '{query = [{step = "pool", mode = "cls"}], document = [MEAN]}',
     "MEAN": '{step = "pool", mode = "mean"}',
 }

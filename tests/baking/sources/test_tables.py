@@ -1,4 +1,4 @@
-"""Tables of tokens and of words, without an encoder; tests/oracle compares their vectors."""
+"""Tables of tokens, without an encoder; tests/oracle compares their vectors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ from models.folders.tiny_folders import (
     write_tokenizer,
 )
 from polybake.baking.sources import open_source
-from polybake.baking.sources.sentence_transformers.word_modules import (
-    open_bag_of_words,
-    open_word_embeddings,
-)
 from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import NO_LIMIT
@@ -115,49 +111,3 @@ def test_other_sparse_tables_are_refused(
     write_json(tmp_path / "config_sentence_transformers.json", {"model_type": "SparseEncoder"})
     with pytest.raises(InputError, match=shown):
         open_source(tmp_path)
-
-
-TOKENIZER = "whitespacetokenizer_config.json"
-CLASS = "sentence_transformers.models.tokenizer.WhitespaceTokenizer.WhitespaceTokenizer"
-
-
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    """A WordEmbeddings folder."""
-    write_json(tmp_path / "wordembedding_config.json", {"tokenizer_class": CLASS})
-    write_json(tmp_path / TOKENIZER, {"vocab": ["a", "b"], "stop_words": []})
-    save_file({"emb_layer.weight": np.ones((2, 3), np.float32)}, tmp_path / "model.safetensors")
-    return tmp_path
-
-
-def test_words_have_the_librarys_own_limit(words: Path) -> None:
-    """Where the file has none."""
-    _, tokenizer = open_word_embeddings(ModelFolder.at(words))
-    assert (tokenizer.max_length, tokenizer.encode(["b, A x"])) == (1_000_000, [[1, 0]])
-
-
-@pytest.mark.parametrize(
-    ("file", "change", "message"),
-    [
-        ("wordembedding_config.json", {"max_seq_length": 0}, "max_seq_length: .* found 0"),
-        ("wordembedding_config.json", {"tokenizer_class": None}, "tokenizer_class: is missing"),
-        (TOKENIZER, {"vocab": None}, "vocab: is missing"),
-        (TOKENIZER, {"stop_words": [1]}, r"stop_words\[0\]: .*string, found 1"),
-        (TOKENIZER, {"vocab": ["a", "b", "c"]}, "has 3 words and the embedding 2 rows"),
-    ],
-)
-def test_words_that_do_not_fit_are_named(
-    words: Path, file: str, change: dict[str, object], message: str
-) -> None:
-    """A setting that is missing, of another type or of another size."""
-    change_json(words / file, **change)
-    with pytest.raises(InputError, match=message):
-        open_word_embeddings(ModelFolder.at(words))
-
-
-@pytest.mark.parametrize("config", [{}, {"vocab": []}, {"vocab": ["a"], "word_weights": [1]}])
-def test_a_bag_needs_words(tmp_path: Path, config: dict[str, object]) -> None:
-    """A bag of no words has no vectors."""
-    write_json(tmp_path / "config.json", config)
-    with pytest.raises(InputError, match=r"config\.json: (vocab|word_weights): "):
-        open_bag_of_words(ModelFolder.at(tmp_path))

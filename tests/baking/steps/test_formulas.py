@@ -13,20 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnxscript import GraphBuilder, ir
 
-from models.formulas.network_numpy import convolution, draw, lstm, lstm_shapes
 from models.parts.tiny_encoders import run_graph
 from models.parts.tiny_state import state
 from polybake.steps import (
     Activation,
     Arrays,
-    Cnn,
     Dense,
     Dropout,
     KeepLargest,
     LayerNorm,
     LeaveOut,
     LeaveOutEnds,
-    Lstm,
     Normalize,
     Pca,
     Pool,
@@ -42,7 +39,6 @@ from polybake.steps import (
     Unpad,
     WeightedLayerPooling,
     Whiten,
-    WordWeights,
 )
 
 Floats = np.ndarray
@@ -186,32 +182,7 @@ def test_rows_at_an_edge(run_step, step: Any, row: list[float], expected: list[f
         assert found == pytest.approx(np.array([expected]), abs=1e-6)
 
 
-#: Of ids from 1 to 4.
-WEIGHTS = np.array([9, 0.5, 2, 0.25, 1], np.float32)
-SIZES = (3, 1, 5)
-SHAPES = {f"convs.{n}.weight": (4, HIDDEN, size) for n, size in enumerate(SIZES)}
-CONVOLUTIONS = draw(SHAPES | {f"convs.{n}.bias": (4,) for n in range(len(SIZES))})
-LSTMS = [
-    Lstm(
-        hidden=5,
-        layers=layers,
-        bidirectional=both,
-        weights=draw(lstm_shapes("", HIDDEN, 5, layers, bidirectional=both)),
-    )
-    for layers, both in ((1, False), (1, True), (2, False), (2, True))
-]
-
-
-def convolved(tokens: Floats) -> Floats:
-    parts = [
-        convolution(tokens.T[None], CONVOLUTIONS[f"convs.{n}.weight"], size // 2)[0].T
-        + CONVOLUTIONS[f"convs.{n}.bias"]
-        for n, size in enumerate(SIZES)
-    ]
-    return np.concatenate(parts, axis=1)
-
-
-def pooled(mode: str, tokens: Floats, prompt: int = 0, weights: Floats | None = None) -> Floats:
+def pooled(mode: str, tokens: Floats, prompt: int = 0) -> Floats:
     """One text's vector; without a token it is zero, and cls takes a prompt if nothing else is."""
     kept = [*enumerate(tokens, 1)][prompt:]
     if not kept:
@@ -222,11 +193,10 @@ def pooled(mode: str, tokens: Floats, prompt: int = 0, weights: Floats | None = 
     if mode == "max":
         return np.array([max(element) for element in rows.T])
     factors = places if mode == "weightedmean" else np.ones_like(places)
-    of_words = np.ones(len(places)) if weights is None else weights
-    total = math.fsum(factors if weights is None else weights)
+    total = math.fsum(factors)
     if mode == "mean_sqrt_len_tokens":
         total = math.sqrt(total)
-    return np.array([math.fsum(factors * of_words * element) for element in rows.T]) / total
+    return np.array([math.fsum(factors * element) for element in rows.T]) / total
 
 
 def splade(tokens: Floats, step: Splade) -> Floats:
@@ -247,10 +217,7 @@ def side_by_side(tokens: Floats, *modes: str) -> Floats:
 
 
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-WEIGHED = ("mean", "mean_sqrt_len_tokens", "weightedmean")
 OfText = Callable[[Floats, np.ndarray, int], Floats]
-CNN = Cnn(channels=4, kernel_sizes=SIZES, weights=CONVOLUTIONS)
-WORDS = WordWeights(weights=WEIGHTS)
 
 #: Steps, and what they make of a text's tokens, their ids and a prompt's length: one vector, or a
 #: row for each token that they keep.
@@ -260,8 +227,6 @@ OF_TEXTS: list[tuple[Sequence[Step], OfText]] = [
     ([LeaveOut(ids=(1,)), Pool(mode="mean")], lambda x, ids, _: pooled("mean", x[ids != 1])),
     ([LeaveOutEnds(first=1, last=1), Unpad()], lambda x, *_: ends_left_out(x, 1, 1)),
     ([LeaveOutEnds(last=2), Unpad()], lambda x, *_: ends_left_out(x, 0, 2)),
-    ([WORDS, Unpad()], lambda x, ids, _: x * WEIGHTS[ids][:, None]),
-    ([CNN, Unpad()], lambda x, *_: convolved(x)),
     ([Pool(mode=("mean", "cls"))], lambda x, *_: side_by_side(x, "mean", "cls")),
     ([Pool(mode=MODES)], lambda x, *_: side_by_side(x, *MODES)),
 ]
@@ -271,47 +236,38 @@ for name in MODES:
         ([Pool(mode=name)], lambda x, *_, name=name: pooled(name, x)),
         ([without_prompt], lambda x, _, prompt, name=name: pooled(name, x, prompt)),
     ]
-for name in WEIGHED:
-    weighted = [WORDS, Pool(mode=name)]
-    OF_TEXTS.append((weighted, lambda x, ids, _, name=name: pooled(name, x, weights=WEIGHTS[ids])))
 for one in (
     Splade(pooling=pooling, activation=activation)
     for pooling in ("max", "sum")
     for activation in ("relu", "log1p_relu")
 ):
     OF_TEXTS.append(([one], lambda x, *_, one=one: splade(x, one)))
-for one in LSTMS:
-    OF_TEXTS.append(([one, Unpad()], lambda x, *_, one=one: lstm(x, one.weights)))
 
 
 @st.composite
-def masks(draw: st.DrawFn) -> tuple[np.ndarray, bool]:
-    """Texts of none to five tokens in one batch, padded on one side; and whether on the left."""
+def masks(draw: st.DrawFn) -> np.ndarray:
+    """Texts of none to five tokens in one batch, padded on one side."""
     lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=3))
     width = max(1, *lengths, draw(st.integers(1, 5)))
     mask = (np.arange(width) < np.array(lengths)[:, None]).astype(np.int64)
-    left = draw(st.booleans())
-    return mask[:, ::-1] if left else mask, left
+    return mask[:, ::-1] if draw(st.booleans()) else mask
 
 
 @pytest.mark.parametrize(
     ("steps", "formula"), OF_TEXTS, ids=[" ".join(map(str, steps)) for steps, _ in OF_TEXTS]
 )
-@given(padded=masks(), prompt=st.integers(0, 3), seed=st.integers(0, 99))
+@given(mask=masks(), prompt=st.integers(0, 3), seed=st.integers(0, 99))
 @settings(max_examples=6)
 def test_gives_each_text_what_it_has_alone(
     run_steps,
     opset: int,
     steps: Sequence[Step],
     formula: OfText,
-    padded: tuple[np.ndarray, bool],
+    mask: np.ndarray,
     prompt: int,
     seed: int,
 ) -> None:
     """Padding takes no part, on either side, and a text without a token has zeros or no row."""
-    mask, left = padded
-    if isinstance(steps[0], Lstm) and left:
-        mask = mask[:, ::-1]  # no encoder before an LSTM pads on the left
     x = drawn(seed, *mask.shape, HIDDEN)
     ids = np.random.default_rng(seed).integers(1, 5, mask.shape) * mask
     given = State(x, ids, mask, prompt_length=np.array([prompt]))
@@ -378,8 +334,6 @@ def test_hidden_states_are_averaged_from_the_first_one_on() -> None:
         (Dense(weight=MATRIX, bias=BIAS[:5]), "dense(weight=5x7, bias=5, activation=tanh)"),
         (Pool(mode=["mean", "cls"]), "pool(mode=mean+cls)"),
         (Pool(mode="max", include_prompt=False), "pool(mode=max, include_prompt=False)"),
-        (CNN, "cnn(channels=4, kernel_sizes=3+1+5)"),
-        (LSTMS[-1], "lstm(hidden=5, layers=2, bidirectional=True)"),
     ],
 )
 def test_reads_as_in_the_manifest(step: Step, shown: str) -> None:

@@ -18,7 +18,6 @@ from polybake.steps import (
     Scale,
     State,
     Step,
-    WordWeights,
 )
 
 X = np.random.default_rng(4).normal(size=(3, 5)).astype(np.float32)
@@ -82,16 +81,12 @@ def test_pools_in_its_own_way(run_step) -> None:
 
 
 def test_what_a_route_tells_reaches_the_steps_behind_it(run_steps) -> None:
-    """Weights and a mask of one route count for the pooling that all routes share."""
+    """A mask of one route counts for the pooling that all routes share."""
     x = np.random.default_rng(6).normal(size=(2, 3, 5)).astype(np.float32)
     ids = np.array([[1, 2, 1], [2, 2, 0]])
-    weights = np.array([9, 0.5, 4], np.float32)
-    step = Route(
-        routes={"weighed": (WordWeights(weights=weights),), "rest": (LeaveOut(ids=(1,)),)},
-        default="rest",
-    )
+    step = Route(routes={"all": (), "rest": (LeaveOut(ids=(1,)),)}, default="rest")
     mask = (ids > 0).astype(np.int64)
-    counts = {0: weights[ids] * mask, 1: (ids == 2).astype(np.float32)}
+    counts = {0: mask.astype(np.float32), 1: (ids == 2).astype(np.float32)}
     for number, weight in counts.items():
         expected = (x * weight[:, :, None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
         given = State(x, ids, mask, route=np.array([number]))

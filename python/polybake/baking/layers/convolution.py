@@ -1,7 +1,5 @@
 """Convolutions over time and over images, and the normalisation that stands between them."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from onnxscript import OpBuilder, ir, nn
 
@@ -51,25 +49,6 @@ class Conv2d(_Conv):
     """A convolution over an image: float32 ``[batch, in, height, width]``."""
 
     axes = 2
-
-
-class Convolutions(nn.Module):
-    """A `Conv1d` for each kernel size, side by side; odd sizes keep the sequence's length.
-
-    Source: sentence-transformers ``CNN``.
-    """
-
-    def __init__(self, inputs: int, channels: int, kernels: Sequence[int]) -> None:
-        super().__init__()
-        self.convs = nn.ModuleList(
-            [Conv1d(inputs, channels, kernel, padding=(kernel - 1) // 2) for kernel in kernels]
-        )
-
-    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Map float32 ``[batch, sequence, in]`` to ``[batch, sequence, channels * kernels]``."""
-        x = op.Transpose(x, perm=[0, 2, 1])
-        y = op.Concat(*[conv(op, x) for conv in self.convs], axis=1)
-        return op.Transpose(y, perm=[0, 2, 1])
 
 
 class BatchNorm(nn.Module):

@@ -52,8 +52,7 @@ def _tables(step: type[Step]) -> Iterator[dict[str, Any]]:
     if "routes" in properties:
         properties["routes"] = _ROUTES
     required = made.get("required", [])
-    if "weights" not in properties:  # too many arrays for a name each
-        yield _table(step.name, summary, properties, required)
+    yield _table(step.name, summary, properties, required)
     if step.name in ARRAYS:
         given = {name: one for name, one in properties.items() if name not in ARRAYS[step.name]}
         left = [name for name in required if name in given]

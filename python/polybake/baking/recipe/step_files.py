@@ -40,7 +40,7 @@ def read_files(
     Args:
         where: The specification's key path, such as ``steps[2]``.
         step: The step. Its arrays are ``.npy`` files, or all together ``source``: a folder in
-            which sentence-transformers saved a module, the only way for many steps.
+            which sentence-transformers saved a module.
         values: The specification's parameters.
         base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
         model: The folder that ``source`` is relative to.
@@ -56,8 +56,6 @@ def read_files(
         saved = SAVED[step.name]
         return _read(where, values, "source", lambda name: saved.parameters(model.inner(name)))
     annotations = {name: field.annotation for name, field in step.model_fields.items()}
-    if any(_is_array(one) and get_origin(one) is dict for one in annotations.values()):
-        raise InputError(f"{where}.source: is missing; name a folder inside the model's folder")
     found = dict(values)
     for key in values:
         if key in annotations and _is_array(annotations[key]):

@@ -24,20 +24,11 @@ def weight_file(folder: ModelFolder) -> Path:
     return pickled or folder.needed_file("model.safetensors", remedy)
 
 
-def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
-    """Return every tensor of a module, as float32.
-
-    Raises:
-        InputError: The file is missing or damaged.
-    """
-    return {tensor.name: _read(tensor) for tensor in _tensors(weight_file(folder))}
-
-
 def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
     """Return the tensors of these names by key; the module may have no other tensors.
 
     Raises:
-        InputError: It has other tensors, or as in `all_tensors`.
+        InputError: The file is missing or damaged, or has other tensors.
     """
     return tensors_of(weight_file(folder), names)
 

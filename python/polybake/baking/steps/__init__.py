@@ -1,7 +1,6 @@
 """The post-processing steps, by the name that polybake.toml and the manifest use."""
 
 from polybake.baking.steps.activation import Activation
-from polybake.baking.steps.cnn import Cnn
 from polybake.baking.steps.dense import Dense
 from polybake.baking.steps.dropout import Dropout
 from polybake.baking.steps.hybrid import Hybrid
@@ -9,7 +8,6 @@ from polybake.baking.steps.keep_largest import KeepLargest
 from polybake.baking.steps.layer_norm import LayerNorm
 from polybake.baking.steps.leave_out import LeaveOut
 from polybake.baking.steps.leave_out_ends import LeaveOutEnds
-from polybake.baking.steps.lstm import Lstm
 from polybake.baking.steps.normalize import Normalize
 from polybake.baking.steps.onnx_fragment import OnnxFragment
 from polybake.baking.steps.pca import Pca
@@ -30,7 +28,6 @@ from polybake.baking.steps.truncate import Truncate
 from polybake.baking.steps.unpad import Unpad
 from polybake.baking.steps.weighted_layer_pooling import WeightedLayerPooling
 from polybake.baking.steps.whiten import Whiten
-from polybake.baking.steps.word_weights import WordWeights
 
 _ALL: tuple[type[Step], ...] = (
     Pool,
@@ -40,11 +37,8 @@ _ALL: tuple[type[Step], ...] = (
     Dense,
     LayerNorm,
     Dropout,
-    Cnn,
-    Lstm,
     LeaveOut,
     LeaveOutEnds,
-    WordWeights,
     WeightedLayerPooling,
     Truncate,
     Whiten,
@@ -68,7 +62,6 @@ __all__ = [
     "STEPS",
     "Activation",
     "Arrays",
-    "Cnn",
     "Dense",
     "Dropout",
     "Floats",
@@ -77,7 +70,6 @@ __all__ = [
     "LayerNorm",
     "LeaveOut",
     "LeaveOutEnds",
-    "Lstm",
     "Normalize",
     "OnnxFragment",
     "Pca",
@@ -99,5 +91,4 @@ __all__ = [
     "Values",
     "WeightedLayerPooling",
     "Whiten",
-    "WordWeights",
 ]

@@ -1,11 +1,11 @@
 """The arrays that steps hold, checked when a step is made and when it meets the embedding."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from onnxscript import ir, nn
+from onnxscript import ir
 from pydantic import AfterValidator, ValidationInfo
 
 from polybake.errors import InputError
@@ -111,21 +111,3 @@ def check_tokens(x: ir.Value, step: str) -> int:
             "put it before the step that pools"
         )
     return axes[2]
-
-
-def give_arrays(module: nn.Module, arrays: Mapping[str, NDArray[np.float32]], step: str) -> None:
-    """Give each parameter of a step's module the array of its name.
-
-    Raises:
-        InputError: names or shapes differ.
-    """
-    shapes = {name: list(one.shape or ()) for name, one in module.named_parameters()}
-    for name in sorted(shapes.keys() | arrays.keys()):
-        expected = shapes.get(name, "none")
-        found = list(arrays[name].shape) if name in arrays else "none"
-        if found != expected:
-            raise InputError(
-                f"{step}: {name} has shape {found}, expected {expected}; use the settings and "
-                "weights of one module, which was trained on these token embeddings"
-            )
-    module.load_state_dict({name: ir.tensor(array) for name, array in arrays.items()})

@@ -63,10 +63,7 @@ class Pool(Step):
             place = op.CumSum(present, 1)
             after_prompt = op.Greater(place, op.Cast(state.prompt_length, to=x.dtype))
             kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
-        divisor = None
-        if state.weights is not None:
-            divisor = op.ReduceSum(state.weights, axes=[1], keepdims=1)
-        pooled = [mode.build(op, x, present, kept, divisor) for mode in self._modes]
+        pooled = [mode.build(op, x, present, kept) for mode in self._modes]
         return state.becomes(op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0])
 
     def numpy(self, state: Arrays) -> Arrays:
@@ -75,8 +72,7 @@ class Pool(Step):
         kept = present = state.attention_mask.astype(x.dtype)
         if not self.include_prompt:
             kept = present * (np.cumsum(present, axis=1) > state.prompt_length)
-        divisor = None if state.weights is None else state.weights.sum(axis=1, keepdims=True)
-        pooled = [mode.numpy(x, present, kept, divisor) for mode in self._modes]
+        pooled = [mode.numpy(x, present, kept) for mode in self._modes]
         return state.becomes(np.concatenate(pooled, axis=-1))
 
     @property

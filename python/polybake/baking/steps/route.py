@@ -1,7 +1,6 @@
 """Take other steps for other prompts."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Self
 
@@ -110,8 +109,6 @@ class Route(Step):
                 raise InputError(f"routes.{name}[{index}]: {error}") from error
             finally:
                 op.builder.pop_module()
-        if "weights" in self._told and state.weights is None:  # without a step, each token counts 1
-            state = replace(state, weights=op.Cast(state.attention_mask, to=state.x.dtype))
         return [state.x, *(getattr(state, field) for field in self._told)]
 
     def numpy(self, state: Arrays) -> Arrays:

@@ -24,8 +24,6 @@ class State(Generic[Value]):
         prompt_length: int64 ``[1]``, how many of each text's first tokens are the prompt's; None
             if no step asks for it.
         route: int64 ``[1]``, the number of the route that a route step takes; None without one.
-        weights: float32 ``[batch, sequence]``, the factor of each token's embedding, 0 at padding;
-            None if no step weighted tokens.
         hidden_states: float32 ``[batch, sequence, hidden]`` each: the input of the encoder's first
             layer, then the output of each layer; empty where the encoder does not give them.
         sought: int64 ``[batch, sequence]``, 1 at a token of the text in which answers are sought;
@@ -39,7 +37,6 @@ class State(Generic[Value]):
     attention_mask: Value
     prompt_length: Value | None = None
     route: Value | None = None
-    weights: Value | None = None
     hidden_states: tuple[Value, ...] = ()
     sought: Value | None = None
     counts: Value | None = None

@@ -16,10 +16,6 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     ClipSettings,
     MaskedLMSettings,
 )
-from polybake.baking.sources.sentence_transformers.word_modules import (
-    open_bag_of_words,
-    open_word_embeddings,
-)
 from polybake.baking.sources.source import MEAN, Encoder, OpenEncoder, Recipe
 from polybake.baking.sources.static_encoder import (
     open_static_embedding,
@@ -90,11 +86,9 @@ FIRST = {
         bare=True,
         beside=static_embedding_beside,
     ),
-    "WordEmbeddings": FirstModule(lambda folder, _: open_word_embeddings(folder)),
     "SparseStaticEmbedding": FirstModule(
         lambda folder, _: open_sparse_static_embedding(folder),
         pooled=True,
         beside=sparse_static_embedding_beside,
     ),
-    "BoW": FirstModule(lambda folder, _: open_bag_of_words(folder), pooled=True),
 }

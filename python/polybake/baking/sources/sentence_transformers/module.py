@@ -35,6 +35,15 @@ _KNOWN_CODE = ("st_quantize.FlexibleQuantizer",)
 #: library's own does, and its argument ``task`` is the setting ``adapter``.
 _KNOWN_ENCODERS = {"custom_st.Transformer": "xlm_roberta_flash"}
 _PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
+#: Modules of sentence-transformers that are not baked, and what helps.
+_NOT_BAKED = {
+    "WordEmbeddings": "save its words and vectors as a StaticEmbedding",
+    "BoW": "save its words and weights as a SparseStaticEmbedding",
+    **dict.fromkeys(
+        ("CNN", "LSTM", "WordWeights"),
+        f"export the encoder together with it to an .onnx file, {OWN_STEPS}",
+    ),
+}
 #: The module behind a CrossEncoder's language model.
 LOGIT_SCORE = "LogitScore"
 KNOWN = (*_PLAIN, *ROUTERS, LOGIT_SCORE)
@@ -103,6 +112,8 @@ def known_module(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
             f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
         )
+    if name in _NOT_BAKED:
+        raise InputError(f"{where}: {name} is a module that is not baked; {_NOT_BAKED[name]}")
     if name not in known:
         raise InputError(
             f"{where}: unknown module type {kind!r}; known are: {', '.join(known)}; {OWN_STEPS}"

@@ -17,12 +17,6 @@ from polybake.baking.sources.sentence_transformers.saved_module import (
     SavedModule,
     SavedNothing,
 )
-from polybake.baking.sources.sentence_transformers.saved_token_modules import (
-    SavedCnn,
-    SavedLstm,
-    SavedWeightedLayerPooling,
-    SavedWordWeights,
-)
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import first_fault
@@ -127,6 +121,22 @@ class SavedSpladePooling(SavedModule):
         return {"pooling": self.pooling_strategy, "activation": self.activation_function}
 
 
+class SavedWeightedLayerPooling(SavedModule):
+    """A WeightedLayerPooling.
+
+    Source: sentence-transformers ``WeightedLayerPooling.load``.
+    """
+
+    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "num_hidden_layers")
+
+    layer_start: int = 4
+
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:
+        """The first layer, and the weight of each from it on."""
+        weights = exact_tensors(folder, {"weights": "layer_weights"})
+        return {**weights, "layer_start": self.layer_start}
+
+
 class SavedTanhQuantizer(SavedModule):
     """A FlexibleQuantizer of Perplexity's models, which gives int8 unless a call asks otherwise.
 
@@ -189,10 +199,7 @@ FOLLOWING = {
     "Dense": FollowingModule(steps.Dense, SavedDense, named=True),
     "LayerNorm": FollowingModule(steps.LayerNorm, SavedLayerNorm, needed=False, named=True),
     "Dropout": FollowingModule(steps.Dropout, SavedNothing, needed=False, named=True, inline=True),
-    "CNN": FollowingModule(steps.Cnn, SavedCnn, "cnn_config.json"),
-    "LSTM": FollowingModule(steps.Lstm, SavedLstm, "lstm_config.json"),
     "SpladePooling": FollowingModule(steps.Splade, SavedSpladePooling, inline=True),
-    "WordWeights": FollowingModule(steps.WordWeights, SavedWordWeights),
     "FlexibleQuantizer": FollowingModule(
         steps.Quantize, SavedTanhQuantizer, needed=False, inline=True
     ),
