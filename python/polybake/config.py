@@ -95,7 +95,6 @@ class ModelTable(Table):
     weights: WeightsPlace = "inside"
     calibration: File | None = None
     encoder: EncoderMaker = "native"
-    dequantize: bool = False
     pickle: Pickle = "refused"
     attention: Attention | None = None
     adapter: str | None = None

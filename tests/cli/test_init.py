@@ -141,7 +141,10 @@ def without_a_weight(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("write", "said"),
-    [(quantized, "dequantize = true"), (without_a_weight, "encoder.layer.0.output.dense.weight")],
+    [
+        (quantized, "give the float32 file"),
+        (without_a_weight, "encoder.layer.0.output.dense.weight"),
+    ],
 )
 def test_what_bake_would_refuse_is_refused(
     write: Callable[[Path], Path], said: str, tmp_path: Path

@@ -30,7 +30,6 @@ def bake(
     default_prompt: str | None = None,
     rerank: Mapping[str, object] | None = None,
     encoder: str = "native",
-    dequantize: bool = False,
     pickle: str = "refused",
     attention: str | None = None,
     adapter: str | None = None,
@@ -61,7 +60,6 @@ def bake(
         default_prompt: The prompt for calls that name none; None takes the source's.
         rerank: How a causal language model is asked about a pair, as the table ``[rerank]``.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
-        dequantize: Rebuild a dynamically quantized ``.onnx`` file in float32.
         pickle: ``tensors`` reads the tensors of weights that are there as a pickle alone, and runs
             nothing of it; ``refused`` reads safetensors only.
         attention: ``both`` or ``causal``, where only a decoder's own code says to which side its
@@ -97,7 +95,6 @@ def bake(
             "labels": tuple(labels),
             "default_prompt": default_prompt,
             "encoder": encoder,
-            "dequantize": dequantize,
             "pickle": pickle,
             "attention": attention,
             "adapter": adapter,

@@ -33,7 +33,6 @@ from polybake.baking.prove.invariance import (
 )
 from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
-from polybake.baking.prove.rebuilt import measure_rebuilt
 from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Embed, Task
@@ -178,7 +177,6 @@ def bake(
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)
-            rebuilt = measure_rebuilt(exact.floats, built.contract, found, steps)
         golden = exact_golden(exact)
         if lowering.changes:
             with timed("lower"):
@@ -202,7 +200,6 @@ def bake(
                 exposed=expose,
                 tail=digest,
                 weights=placed,
-                rebuilt=rebuilt,
                 deviation=golden.deviation,
             )
             fixture = Fixture(

@@ -34,7 +34,6 @@ def opened(
     found = open_source(
         model.source,
         model.encoder,
-        dequantize=model.dequantize,
         allow_unknown=model.allow_unknown,
         pickle=model.pickle,
         rerank=config.rerank,

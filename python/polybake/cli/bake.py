@@ -16,7 +16,6 @@ from polybake.cli.target import (
     AllowUnknownOption,
     AttentionOption,
     ConfigOrSource,
-    DequantizeOption,
     EncoderOption,
     JsonOption,
     PickleOption,
@@ -26,7 +25,7 @@ from polybake.cli.target import (
 
 if TYPE_CHECKING:
     from polybake.baking.bake import BakeReport
-    from polybake.base.modelfile.manifest import Dequantized, Deviation, Manifest
+    from polybake.base.modelfile.manifest import Deviation, Manifest
     from polybake.config import Config
 
 #: The mean cosine to exact vectors from which on searches hardly change.
@@ -80,7 +79,6 @@ def bake(
         ),
     ] = None,
     encoder: EncoderOption = None,
-    dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
@@ -96,7 +94,6 @@ def bake(
         name=name,
         output=output,
         encoder=encoder,
-        dequantize=dequantize,
         pickle=pickle,
         attention=attention,
         adapter=adapter,
@@ -175,24 +172,7 @@ def readable(report: BakeReport) -> str:
         lines.append(f"  prompts computed once: {manifest.cached.readable}")
     if manifest.deviation:
         lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
-    if manifest.source.dequantized:
-        lines.insert(4, f"  {_rebuilt(manifest, manifest.source.dequantized)}")
     return "\n".join(lines)
-
-
-def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
-    """Describe what was rebuilt, its distance from the source, and its cost."""
-    deviation = dequantized.deviation
-    said = (
-        f"rebuilt in float32: {dequantized.products} products, {dequantized.tables} tables; the "
-        f"source's own vectors, each text alone, differ by {deviation.max_abs:.1e} at most, cosine "
-        f"{deviation.min_cosine:.4f} at least"
-    )
-    if manifest.precision in ("int8", "int4"):
-        return said
-    return (
-        f'{said}; its weights take four times the bytes now: set precision = "int8" for a quarter'
-    )
 
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:

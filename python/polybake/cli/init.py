@@ -19,7 +19,6 @@ from polybake.cli.target import (
     AdapterOption,
     AllowUnknownOption,
     AttentionOption,
-    DequantizeOption,
     EncoderOption,
     PickleOption,
     TaskOption,
@@ -47,7 +46,6 @@ def init(
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     task: TaskOption = None,
     encoder: EncoderOption = None,
-    dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
@@ -98,7 +96,6 @@ def init(
         opened = open_source(
             given,
             encoder,
-            dequantize=dequantize,
             pickle=pickle or "refused",
             attention=attention,
             adapter=adapter,
@@ -111,7 +108,6 @@ def init(
             output.parent,
             encoder,
             task,
-            dequantize=dequantize,
             languages=language or (),
             required=_runnable(language or DEFAULT_LANGUAGES),
         )
@@ -156,7 +152,6 @@ def settings_text(
     encoder: EncoderMaker,
     task: str | None = None,
     *,
-    dequantize: bool = False,
     languages: Sequence[str] = (),
     required: Sequence[str] = (),
 ) -> str:
@@ -177,7 +172,6 @@ def settings_text(
         "source": _relative(source, folder),
         "output": f"build/{name}.onnx",
         "encoder": None if encoder == "native" else encoder,
-        "dequantize": dequantize or None,
         "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
         "attention": opened.folder.attention,
         "adapter": opened.folder.adapter,

@@ -33,12 +33,6 @@ EncoderOption = Annotated[
     Literal["native", "torch"] | None,
     typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
 ]
-DequantizeOption = Annotated[
-    bool,
-    typer.Option(
-        "--dequantize", help="Rebuild in float32 an .onnx file that was quantized dynamically."
-    ),
-]
 PickleOption = Annotated[
     Literal["refused", "tensors"] | None,
     typer.Option(help="Weights that are only a pickle: refuse them, or read their tensors alone."),
@@ -75,7 +69,6 @@ def config_for(
     name: str | None = None,
     output: Path | None = None,
     encoder: EncoderMaker | None = None,
-    dequantize: bool = False,
     pickle: Pickle | None = None,
     attention: Attention | None = None,
     adapter: str | None = None,
@@ -95,7 +88,6 @@ def config_for(
             "name": name,
             "output": output,
             "encoder": encoder,
-            "dequantize": dequantize or None,
             "pickle": pickle,
             "attention": attention,
             "adapter": adapter,
@@ -115,7 +107,6 @@ def config_for(
         source=source,
         output=output or Path("build") / f"{chosen_name}.onnx",
         encoder=encoder or "native",
-        dequantize=dequantize,
         pickle=pickle or "refused",
         attention=attention,
         adapter=adapter,

@@ -1,46 +1,19 @@
-"""ONNX encoders that ONNX Runtime's own tools quantized, and their weights in NumPy."""
+"""ONNX encoders that ONNX Runtime's own tools quantized."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx.numpy_helper import from_array, to_array
-
-Floats = NDArray[np.float32]
 
 
-def quantize_dynamic(source: Path, out: Path, *, signed: bool = True, **options: Any) -> Path:
+def quantize_dynamic(source: Path, out: Path) -> Path:
     """Write ``source`` as `onnxruntime.quantization.quantize_dynamic` quantizes it."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.quantization import quantize_dynamic
 
-    kind = QuantType.QInt8 if signed else QuantType.QUInt8
-    quantize_dynamic(source, out, weight_type=kind, **options)
-    return out
-
-
-def widened(path: Path) -> dict[str, Floats]:
-    """The quantized weights of a file: ``(integers - zero) * scale``, by their name before."""
-    found = {one.name: to_array(one) for one in onnx.load(path).graph.initializer}
-    weights = {}
-    for name, integers in found.items():
-        if name.endswith("_quantized"):
-            before = name.removesuffix("_quantized")
-            zero = found[f"{before}_zero_point"].astype(np.int64)
-            weights[before] = (integers.astype(np.int64) - zero) * found[f"{before}_scale"]
-    return {name: array.astype(np.float32) for name, array in weights.items()}
-
-
-def with_weights(source: Path, weights: dict[str, Floats], out: Path) -> Path:
-    """Write ``source`` with other weights of the same names."""
-    model = onnx.load(source)
-    for one in model.graph.initializer:
-        if one.name in weights:
-            one.CopyFrom(from_array(weights[one.name], one.name))
-    onnx.save(model, out)
+    quantize_dynamic(source, out)
     return out
 
 

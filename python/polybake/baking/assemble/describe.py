@@ -9,7 +9,7 @@ from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Step
 from polybake.base.modelfile import container, manifest
-from polybake.base.modelfile.manifest import Dequantized, Deviation, Manifest
+from polybake.base.modelfile.manifest import Deviation, Manifest
 from polybake.base.modelfile.weights import Weights
 
 
@@ -25,7 +25,6 @@ def describe(
     exposed: Sequence[str],
     tail: str,
     weights: Weights | None,
-    rebuilt: Dequantized | None,
     deviation: Deviation | None,
 ) -> Manifest:
     """Return the manifest of a bake.
@@ -41,7 +40,6 @@ def describe(
         exposed: Values that are outputs, for debugging.
         tail: The digest of the graph's bytes.
         weights: The file of weights beside it; None where the graph holds them.
-        rebuilt: How far a quantized source's rebuilt graph lies from it.
         deviation: How far the vectors lie from the exact ones; None where they are these.
     """
     tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
@@ -60,7 +58,6 @@ def describe(
             identifier=source.folder.identifier,
             revision=source.folder.revision,
             licence=source.folder.licence(),
-            dequantized=rebuilt,
             allow_unknown=tuple(source.folder.allowed.keys),
             attention=source.folder.attention,
             adapter=source.folder.adapter,

@@ -50,7 +50,6 @@ def open_source(
     source: HubReference | Path,
     encoder: EncoderMaker = "native",
     *,
-    dequantize: bool = False,
     allow_unknown: Sequence[str] = (),
     pickle: Pickle = "refused",
     rerank: RerankTable | None = None,
@@ -62,7 +61,6 @@ def open_source(
     Args:
         source: The result of `polybake.base.files.hub_reference.parse_source`.
         encoder: What makes the graph of a folder's encoder.
-        dequantize: Whether to rebuild a dynamically quantized ``.onnx`` file in float32.
         allow_unknown: Unknown keys of the source's files that, as the user says, change no
             vector.
         pickle: What is done with weights that are a pickle.
@@ -75,8 +73,6 @@ def open_source(
         RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached.
     """
     file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"
-    if dequantize and not file:
-        raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
         folder = hub.fetch(source, allow_unknown, pickle)
         return _open_folder(replace(folder, attention=attention, adapter=adapter), encoder, rerank)
@@ -92,9 +88,7 @@ def open_source(
             raise InputError(f"{source}: {_no_decoder(attention)}")
         if adapter is not None:
             raise InputError(f"{source}: {_no_adapters(adapter)}")
-        return open_onnx_file(
-            asked(source), dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
-        )
+        return open_onnx_file(asked(source), allow_unknown=allow_unknown, pickle=pickle)
     if not source.is_dir():
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"

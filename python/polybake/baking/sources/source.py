@@ -7,7 +7,6 @@ from typing import Literal, Protocol
 
 from onnxscript import GraphBuilder, ir
 
-from polybake.baking.quantization.dequantize import Rebuilt
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.steps import Step
 from polybake.baking.steps.state import Values
@@ -49,32 +48,17 @@ class EncoderGraph:
 
 
 @dataclass(frozen=True)
-class RebuiltFrom:
-    """A source that an encoder was rebuilt from.
-
-    Attributes:
-        path: The source's own graph, with the same output.
-        rebuilt: The parts that were rebuilt.
-    """
-
-    path: Path
-    rebuilt: Rebuilt
-
-
-@dataclass(frozen=True)
 class SourceReference:
     """A file whose output is the steps' input, used to prove a bake.
 
     Attributes:
         hidden_states: The names of the outputs with the encoder's hidden states, if any.
-        rebuilt: The source that it was rebuilt from; None if it is the source's own graph.
         expansion: The expansion of rows before the encoder; None without expansion.
     """
 
     path: Path
     output: str
     hidden_states: tuple[str, ...] = ()
-    rebuilt: RebuiltFrom | None = None
     expansion: Expansion | None = None
 
 

@@ -206,26 +206,16 @@ class Deviation(Record):
     )
 
 
-class Dequantized(Record):
-    """The parts of a dynamically quantized source that were rebuilt in float32."""
-
-    products: int = Field(description="Matrix products.")
-    tables: int = Field(description="Tables that rows are looked up in.")
-    deviation: Deviation = Field(
-        description="How far the float32 graph's vectors lie from those that the source gives for "
-        "each text alone, over the golden cases."
-    )
-
-
 class Provenance(GrownRecord):
     """The origin of the encoder."""
 
     later: ClassVar[frozenset[str]] = frozenset({"allow_unknown", "attention", "adapter"})
+    #: Of no file; templates/card asks for it.
+    dequantized: ClassVar[None] = None
 
     identifier: str
     revision: str | None = Field(default=None, description="The commit of a hub's repository.")
     licence: str | None = None
-    dequantized: Dequantized | None = None
     allow_unknown: tuple[str, ...] = Field(
         default=(),
         description="Keys of its files that polybake does not know, and that change no vector as "

@@ -13,7 +13,6 @@ from onnxscript import GraphBuilder, ir
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.sources.heads import head_of_kind, open_head
 from polybake.baking.sources.kind import SETTINGS, SavedBy
-from polybake.baking.sources.onnx.dynamic import rebuild_dynamic, refuse_dynamic
 from polybake.baking.sources.onnx.graph import load_graph
 from polybake.baking.sources.onnx.remaining_steps import remaining_steps
 from polybake.baking.sources.onnx.signature import (
@@ -31,7 +30,6 @@ from polybake.baking.sources.sentence_transformers.folder import open_sentence_t
 from polybake.baking.sources.source import (
     MEAN,
     EncoderGraph,
-    RebuiltFrom,
     Source,
     SourceReference,
     TaskHead,
@@ -45,6 +43,9 @@ from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, Mod
 
 _STACKED = "start_and_end_logits"
 
+#: Operators that find one range for a whole batch, as `quantize_dynamic` of ONNX Runtime adds them.
+_DYNAMIC = {"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
+
 
 @dataclass(frozen=True)
 class OnnxFile:
@@ -54,21 +55,15 @@ class OnnxFile:
         path: The file.
         output: The output that steps begin with.
         second: An output that is stacked behind it, both ``[batch, sequence]``; mostly None.
-        dequantize: Whether to rebuild a dynamically quantized file in float32.
         typed: Whether the tokens of a pair have types; None where it makes no difference.
     """
 
     path: Path
     output: str
-    dequantize: bool = False
     second: str | None = None
     typed: bool | None = None
     name: str = "onnx"
-
-    @property
-    def proves(self) -> Literal["steps", "source"]:
-        """What a bake proves: a rebuilt graph is no longer the source's own."""
-        return "steps" if self.dequantize else "source"
+    proves: Literal["source"] = "source"
 
     def for_pairs(self, gives_types: Callable[[], bool]) -> Self:
         """Return the file, whose inputs are fixed: without types it is fed zeros."""
@@ -79,13 +74,10 @@ class OnnxFile:
         """Load the graph, and keep only the nodes for the chosen output.
 
         Raises:
-            InputError: The file was quantized dynamically, and should or can not be rebuilt.
+            InputError: The file was quantized dynamically.
         """
         model = self._load()
-        if self.dequantize:
-            rebuild_dynamic(model, self.path)
-        else:
-            refuse_dynamic(model, self.path)
+        _refuse_dynamic(model, self.path)
         graph = model.graph
         feeds = input_feeds(graph, self.path)
         (embeddings,) = graph.outputs
@@ -107,14 +99,8 @@ class OnnxFile:
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """
         copy = folder / "source.onnx"
-        model = self._load()
-        write_to_run(model, copy)
-        if not self.dequantize:
-            return SourceReference(copy, self._given)
-        rebuilt = rebuild_dynamic(model, self.path)
-        path = folder / "rebuilt.onnx"
-        write_to_run(model, path)
-        return SourceReference(path, self._given, rebuilt=RebuiltFrom(copy, rebuilt))
+        write_to_run(self._load(), copy)
+        return SourceReference(copy, self._given)
 
     @property
     def _given(self) -> str:
@@ -136,7 +122,6 @@ class OnnxFile:
 def open_onnx_file(
     path: Path,
     *,
-    dequantize: bool = False,
     allow_unknown: Sequence[str] = (),
     pickle: Pickle = "refused",
 ) -> Source:
@@ -144,7 +129,6 @@ def open_onnx_file(
 
     Args:
         path: The file.
-        dequantize: Whether to rebuild a dynamically quantized file in float32.
         allow_unknown: As in `polybake.baking.sources.open_source`.
         pickle: As there.
 
@@ -176,15 +160,15 @@ def open_onnx_file(
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
-    encoder = OnnxFile(path, outputs.first, dequantize)
-    pooled = OnnxFile(path, outputs.pooled, dequantize) if outputs.pooled else None
+    encoder = OnnxFile(path, outputs.first)
+    pooled = OnnxFile(path, outputs.pooled) if outputs.pooled else None
     modules = folder.file("modules.json") is not None
     if modules and (head is None or not _is_a_cross_encoder(folder)):
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     if head is not None and numbers is not None:
-        pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
+        pooled = OnnxFile(path, numbers.first, numbers.second)
     if modules:  # a CrossEncoder's, all of which the graph includes
         source = open_cross_encoder(folder, lambda *_: encoder)
         return dataclasses.replace(source, recipe=(), pooled=pooled, head=head)
@@ -217,6 +201,18 @@ def _head(folder: ModelFolder, numbers: HeadOutputs, path: Path) -> TaskHead | N
 
 def _is_a_cross_encoder(folder: ModelFolder) -> bool:
     return folder.read(SETTINGS, SavedBy).model_type == "CrossEncoder"
+
+
+def _refuse_dynamic(model: ir.Model, path: Path) -> None:
+    """Refuse an encoder that was quantized dynamically, as its vectors depend on the batch."""
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    nodes = [node for graph in graphs for node in graph.all_nodes() if node.op_type in _DYNAMIC]
+    if nodes:
+        raise InputError(
+            f"{path}: was quantized dynamically in {len(nodes)} places, which find one range for a "
+            "whole batch, so that a text's vector changes with the texts beside it; give the "
+            'float32 file that it was made of, with precision = "int8" in [model] for one as small'
+        )
 
 
 def _stacked(graph: ir.Graph, first: ir.Value, second: ir.Value) -> ir.Value:
