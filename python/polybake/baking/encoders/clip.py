@@ -20,13 +20,13 @@ from polybake.baking.encoders.architecture import (
     check_heads,
 )
 from polybake.baking.encoders.passed_over import PASSED_OVER
-from polybake.baking.graph.pooled_rows import choose_row
 from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.attention import attend, split_heads
 from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding, PositionEmbedding
 from polybake.baking.layers.layer_norm import LayerNorm
 from polybake.baking.layers.linear import Linear
+from polybake.baking.pooling import choose_row
 
 #: The key of the text tower in the config.json of both towers.
 _TEXT = "text_config"

@@ -9,7 +9,7 @@ same function of the same numbers as before. Metadata of nodes say what was chan
 from dataclasses import dataclass, field
 
 from onnx_ir.passes.common import ShapeInferencePass
-from onnxscript import OpBuilder, ir
+from onnxscript import ir
 
 from polybake.baking.graph.all_rows import MOVED, NAMESPACE
 
@@ -64,19 +64,8 @@ class _Walk:
     apart: dict[ir.Value, int] = field(default_factory=dict)
 
 
-def choose_row(op: OpBuilder, x: ir.Value, index: ir.Value) -> ir.Value:
-    """Map ``[batch, rows, size]`` to its rows at int64 ``[batch, 1]``: ``[batch, size]``.
-
-    ``GatherND`` would say it shorter, but cannot in opset 11.
-    """
-    size = x.shape[-1]  # type: ignore[index]  # the caller has looked at the shape
-    elements = op.Expand(op.Unsqueeze(index, axes=[-1]), [1, 1, size])
-    row: ir.Value = op.Squeeze(op.GatherElements(x, elements, axis=1), axes=[1])
-    return row
-
-
 def compute_pooled_rows(model: ir.Model) -> None:
-    """Move each `choose_row` up to where rows depend on each other, in place."""
+    """Move each `baking.pooling.choose_row` up to where rows depend on each other, in place."""
     choices = [node for node in model.graph if _index(node) is not None]
     if not choices or model.opset_imports[""] < _GATHER_ND_HAS_BATCHES:
         return

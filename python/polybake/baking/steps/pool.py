@@ -7,7 +7,7 @@ import numpy as np
 from onnxscript import OpBuilder
 from pydantic import Field, field_validator
 
-from polybake.baking.steps.pooling_modes import POOLING_MODES, PoolingMode
+from polybake.baking.pooling import POOLING_MODES, PoolingMode
 from polybake.baking.steps.state import Arrays, Values
 from polybake.baking.steps.step import Step
 from polybake.errors import InputError
@@ -63,7 +63,7 @@ class Pool(Step):
             place = op.CumSum(present, 1)
             after_prompt = op.Greater(place, op.Cast(state.prompt_length, to=x.dtype))
             kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
-        pooled = [mode.build(op, x, present, kept) for mode in self._modes]
+        pooled = [mode.nodes(op, x, present, kept) for mode in self._modes]
         return state.becomes(op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0])
 
     def numpy(self, state: Arrays) -> Arrays:
@@ -72,7 +72,7 @@ class Pool(Step):
         kept = present = state.attention_mask.astype(x.dtype)
         if not self.include_prompt:
             kept = present * (np.cumsum(present, axis=1) > state.prompt_length)
-        pooled = [mode.numpy(x, present, kept) for mode in self._modes]
+        pooled = [mode.formula(x, present, kept) for mode in self._modes]
         return state.becomes(np.concatenate(pooled, axis=-1))
 
     @property
