@@ -19,10 +19,10 @@ import numpy as np
 
 sys.path.insert(0, "tests")
 
+from models.bake import bake
 from models.folders.drawn import DRAWN, drawn_weights
 from models.folders.tiny_folders import write_bert
 from polybake.baking.assemble.lower import EXACT, Lowering
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.errors import CheckFailed

@@ -1,6 +1,7 @@
 """polybake.toml, read and checked."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,17 +18,13 @@ from pydantic import (
 )
 
 from polybake.base.files.hub_reference import HubReference, parse_source
-from polybake.base.files.model_folder import Attention, Pickle
+from polybake.base.files.model_folder import SourceSettings
 from polybake.base.files.validation import choices, expected, first, key_path, unknown_key
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, WeightsPlace, checked_name
 from polybake.errors import InputError
 from polybake.generation.languages import DEFAULT_LANGUAGES, LANGUAGES
 from polybake.generation.render import Part
-
-#: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
-#: `polybake.baking.encoders`, or PyTorch's exporter, for any architecture that transformers has.
-EncoderMaker = Literal["native", "torch"]
 
 
 def _without_nul(path: Path) -> Path:
@@ -80,7 +77,7 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ModelTable(Table):
+class ModelTable(SourceSettings):
     """``[model]``: what is baked, and where to."""
 
     name: Annotated[str, AfterValidator(checked_name)]
@@ -94,11 +91,6 @@ class ModelTable(Table):
     storage: Storage = "checkpoint"
     weights: WeightsPlace = "inside"
     calibration: File | None = None
-    encoder: EncoderMaker = "native"
-    pickle: Pickle = "refused"
-    attention: Attention | None = None
-    adapter: str | None = None
-    allow_unknown: tuple[str, ...] = ()
     functions: bool = False
     expose: tuple[str, ...] = ()
 
@@ -199,8 +191,12 @@ class Config(Table):
         return self._folder
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path, said: Sequence[str] = ()) -> Config:
     """Read a polybake.toml; its paths are relative to the folder it lies in.
+
+    Args:
+        path: The file.
+        said: Settings that stand for those of the file, such as ``model.encoder=torch``.
 
     Raises:
         InputError: missing, not TOML, or a key or value that is not known, by its path.
@@ -221,12 +217,47 @@ def load_config(path: Path) -> Config:
     except (ValueError, RecursionError) as error:  # numbers too long, and brackets too deep
         raise InputError(f"{path}: is not TOML: {error}; correct that line") from error
     try:
-        config = Config.model_validate(data)
-    except ValidationError as error:
-        raise InputError(f"{path}: {_fault(error)}") from error
-    config = _relative_to(path.parent, config)
+        config = _relative_to(path.parent, config_of(data, said))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     config._folder = path.parent
     return config
+
+
+def config_of(tables: dict[str, Any], said: Sequence[str] = ()) -> Config:
+    """Check settings as a polybake.toml has them, and those that stand for them.
+
+    Args:
+        tables: The tables of the file.
+        said: As in `load_config`.
+
+    Raises:
+        InputError: A key or value is not known, by its path.
+    """
+    for setting in said:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting}: expected KEY=VALUE, such as model.encoder=torch")
+        *names, last = key.split(".")
+        table = tables
+        for name in names:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise InputError(f"--set {key}: {name} is no table; write it into polybake.toml")
+        table[last] = _value(text)
+    try:
+        return Config.model_validate(tables)
+    except ValidationError as error:
+        raise InputError(_fault(error)) from error
+
+
+def _value(text: str) -> object:
+    """What a text means in TOML, or the text itself, so that words need no quotes."""
+    try:
+        read = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return read["value"] if len(read) == 1 else text
 
 
 def _fault(error: ValidationError) -> str:
@@ -244,7 +275,7 @@ def _fault(error: ValidationError) -> str:
 
 
 def _keys(location: tuple[int | str, ...]) -> list[str]:
-    tables: dict[str, type[Table]] = {
+    tables: dict[str, type[BaseModel]] = {
         "model": ModelTable,
         "rerank": RerankTable,
         "fixtures": FixturesTable,

@@ -25,6 +25,7 @@ from polybake.baking.assemble.notes import notes
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
+from polybake.base.files.model_folder import SourceSettings
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.cli.main import app
@@ -75,7 +76,7 @@ def test_the_models_own_prompts_count_first(tmp_path: Path) -> None:
     for default, taken in ((None, "retrieval.query"), ("other", "other")):
         settings = {"prompts": prompts, "default_prompt_name": default}
         write_json(folder / "config_sentence_transformers.json", settings)
-        source = open_source(folder, adapter="retrieval.query")
+        source = open_source(folder, SourceSettings(adapter="retrieval.query"))
         assert (source.prompts, source.default_prompt) == (prompts, taken)
 
 
@@ -83,7 +84,7 @@ def test_a_note_says_that_no_adapter_is_applied(tmp_path: Path) -> None:
     """One line, until an adapter is set."""
     folder = with_adapters(tmp_path / "m")
     for adapter in (None, "separation"):
-        source = open_source(folder, adapter=adapter)
+        source = open_source(folder, SourceSettings(adapter=adapter))
         said = [*notes(source, task_of(source, None), None, asked=False, listed=True)]
         assert bool(said) == (adapter is None)
         for line in said:
@@ -109,7 +110,7 @@ def test_attention_stands_for_the_key_of_config_json(tmp_path: Path) -> None:
 def test_pytorch_runs_the_class_as_it_is(write: Any, setting: Any, tmp_path: Path) -> None:
     """A setting that nothing reads would look as if it counted."""
     with pytest.raises(InputError, match=rf"class as it is; leave out {next(iter(setting))}"):
-        open_source(write(tmp_path / "m"), "torch", **setting)
+        open_source(write(tmp_path / "m"), SourceSettings(encoder="torch", **setting))
 
 
 @pytest.mark.slow
@@ -131,7 +132,7 @@ def test_init_and_bake_take_it(
     """``init`` writes what it was given, with an adapter's prompt; ``bake`` reads it."""
     write(tmp_path / "m")
     monkeypatch.chdir(tmp_path)
-    app(["init", "m", f"--{key}", said], standalone_mode=False)
+    app(["init", "m", "--set", f"model.{key}={said}"], standalone_mode=False)
     settings = tomllib.loads((tmp_path / "polybake.toml").read_text("utf-8"))
     assert settings["model"][key] == said
     assert settings["model"].get("default_prompt") == (said if prompt else None)
@@ -147,8 +148,8 @@ def test_bake_takes_another_attention(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match='attention = "both"'):
         app(["init", "m"], standalone_mode=False)
-    app(["init", "m", "--attention", "both"], standalone_mode=False)
-    app(["bake", "--attention", "causal"], standalone_mode=False)
+    app(["init", "m", "--set", "model.attention=both"], standalone_mode=False)
+    app(["bake", "--set", "model.attention=causal"], standalone_mode=False)
     assert read_head(tmp_path / "build" / "m.onnx").manifest.source.attention == "causal"
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import onnx
 import pytest
 
+from models.bake import bake
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.assemble.lower import EXACT, Lowering
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import BakeReport
 from polybake.baking.sources import open_source
 from polybake.base.modelfile import container
 from polybake.base.modelfile.container import check_digest, read_head

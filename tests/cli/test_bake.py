@@ -22,8 +22,9 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
     """A narrow file's cosines to the exact vectors are printed; an exact file has none."""
     folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
     assert "cosine" not in polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
-    for option, said in (("--storage", "float16 weights"), ("--precision", "float16")):
-        printed = polybake("bake", folder, option, "float16", "--output", "m.onnx", cwd=tmp_path)
+    narrow = ("--set", "model.storage=float16")
+    for options, said in (narrow, "float16 weights"), (("--precision", "float16"), "float16"):
+        printed = polybake("bake", folder, *options, "--output", "m.onnx", cwd=tmp_path)
         manifest = read_head(tmp_path / "m.onnx").manifest
         assert manifest.deviation is not None
         mean = f"{manifest.deviation.mean_cosine:.5f}"
@@ -90,3 +91,32 @@ def test_a_step_from_template_to_client(tmp_path: Path) -> None:
     step.write_text("mine")
     polybake("init", "--step", "clip.py", "--force", cwd=tmp_path)
     assert "def step(" in step.read_text()
+
+
+def test_settings_stand_for_those_of_the_file(tmp_path: Path) -> None:
+    """Whatever polybake.toml may say can be said in a command, and is checked as there."""
+    write_sentence_transformers(tmp_path / "tiny", MEAN)
+    polybake("init", "tiny", "--set", "model.description=a = b", cwd=tmp_path)
+    assert 'description = "a = b"' in (tmp_path / "polybake.toml").read_text()
+    options = ("--set", "model.storage=float16", "--set", 'prompts={query = "q: "}', "--json")
+    manifest = json.loads(polybake("bake", *options, cwd=tmp_path))["manifest"]
+    assert (manifest["description"], manifest["storage"]) == ("a = b", "float16")
+    assert manifest["contract"]["prompts"] == {"query": "q: "}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("model.storage", "--set model.storage: expected KEY=VALUE, such as model.encoder=torch"),
+        ("model.store=1", "model.store: unknown key; choose one of: .* (did you mean storage?)"),
+        ("model.name.a=1", "--set model.name.a: name is no table; write it into polybake.toml"),
+        ("model.pickle=yes", "model.pickle: Input should be 'refused' or 'tensors', found 'yes'"),
+    ],
+)
+def test_a_wrong_setting_is_named(said: str, shown: str, tmp_path: Path) -> None:
+    write_sentence_transformers(tmp_path / "tiny", MEAN)
+    printed = polybake("bake", "tiny", "--set", said, cwd=tmp_path, code=2)
+    before, _, behind = shown.partition(".*")
+    assert before in printed
+    assert behind in printed
+    assert not (tmp_path / "build").exists()

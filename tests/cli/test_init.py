@@ -75,10 +75,10 @@ def test_a_task_may_be_named(tmp_path: Path) -> None:
     """A masked language model does not say that it weighs tokens, so the user may."""
     config = CONFIG | {"architectures": ["BertForMaskedLM"]}
     write_bert(tmp_path / "bert", config, masked_lm_weights())
-    found = settings(tmp_path, "bert", "--task", "sparse")
+    found = settings(tmp_path, "bert", "--set", "model.task=sparse")
     assert found["steps"] == [{"step": "head"}, {"step": "splade"}]
     polybake("bake", cwd=tmp_path)
-    options = ("--task", "sparse", "--output", "named.onnx", "--json")
+    options = ("--set", "model.task=sparse", "--output", "named.onnx", "--json")
     named = polybake("bake", "bert", *options, cwd=tmp_path)
     manifest = json.loads(named)["manifest"]
     assert manifest["contract"]["task"] == "sparse"

@@ -45,8 +45,10 @@ def test_the_file_decides_functions_and_outputs(project: Path) -> None:
     """polybake.toml's keys are baked; options of the command add to or replace them."""
     shown = polybake("inspect", "out.onnx", cwd=project)
     assert "exposed         pool" in shown
-    polybake("bake", "--output", "other.onnx", "--expose", "normalize", cwd=project, code=2)
-    options = ("--expose", "steps.0", "--expose", "token_embeddings")
+    polybake(
+        "bake", "--output", "other.onnx", "--set", 'model.expose=["normalize"]', cwd=project, code=2
+    )
+    options = ("--set", 'model.expose=["steps.0", "token_embeddings"]')
     polybake("bake", "--output", "other.onnx", *options, cwd=project)
     facts = json.loads(polybake("inspect", "other.onnx", "--json", cwd=project))
     assert facts["exposed"] == ["steps.0", "token_embeddings"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import polybake
 from conftest import REQUIRED
-from polybake.baking.bake import bake
+from models.bake import bake
 from polybake.baking.golden.golden import golden_cases
 from polybake.baking.golden.texts import CaseText, user_cases
 from polybake.baking.recipe.resolve import resolve

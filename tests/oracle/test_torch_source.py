@@ -30,6 +30,7 @@ from polybake.baking.sources import open_source
 from polybake.baking.sources.torch.export import TorchExport
 from polybake.baking.sources.torch.model import TorchModel
 from polybake.baking.sources.torch.proof import expectations
+from polybake.base.files.model_folder import SourceSettings
 from polybake.errors import CheckFailed, InputError
 from support.oracle.agreement import agreement_with_folder, bake_source
 from support.oracle.proven import Proven
@@ -170,7 +171,7 @@ def test_settings_name_no_files(tmp_path: Path) -> None:
     """PyTorch's side sees nothing of a tokenizer's settings that could lead out of the folder."""
     folder = saved(tmp_path, ernie())
     change_json(folder / "tokenizer_config.json", vocab_file="/etc/hostname", auto_map={"A": "b.C"})
-    encoder = open_source(folder, "torch").encoder
+    encoder = open_source(folder, SourceSettings(encoder="torch")).encoder
     assert isinstance(encoder, TorchExport)
     seen = encoder.tokenizer_settings.model_dump(exclude_unset=True)
     assert seen == {"tokenizer_class": "BertTokenizer"}

@@ -38,14 +38,11 @@ def end_of(folder: Path, table: dict[str, object]) -> End:
     named = {"name": "tiny", "source": folder, "output": folder / "tiny.onnx", **table}
     model = Config.model_validate({"model": named}).model
     try:
-        opened = open_source(
-            model.source, pickle=model.pickle, attention=model.attention, adapter=model.adapter
-        )
-        source = replace(opened, labels=model.labels)
+        source = replace(open_source(model.source, model), labels=model.labels)
         task = task_of(source, model.task)
         steps = resolve(task.recipe(source) or source.assumed, base=folder, source=source)
         prompts = bake_prompts(source, steps, None, None)
-        _, built = build(source, encoder_for(source, steps, task), steps, prompts, task)
+        _, built = build(source, encoder_for(source, steps, task), steps, prompts, task, model)
     except InputError as error:
         return End(message=str(error))
     lacks = task.prompted and not any(source.prompts.values())

@@ -72,11 +72,12 @@ def test_a_config_is_written() -> None:
 def test_an_unknown_key_is_allowed_by_an_option() -> None:
     """Init refuses the model, and writes what allows the key."""
     pooled(Path("own"), voice_id=3)
-    with refused("known_keys.py: or, if vectors are right without", "--allow-unknown KEY for each"):
+    with refused("known_keys.py: or, if vectors are right without", "--set 'model.allow_unknown="):
         polybake("init", "own")
-    polybake("init", "own", "--allow-unknown", "voice_id")
+    option = ("--set", 'model.allow_unknown=["voice_id"]')
+    polybake("init", "own", *option)
     bake_config(load_config(Path("polybake.toml")))
-    polybake("bake", "own", "--allow-unknown", "voice_id")
+    polybake("bake", "own", *option)
 
 
 def test_a_python_file_is_written(folder: Path) -> None:

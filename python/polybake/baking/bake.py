@@ -13,7 +13,7 @@ from onnxscript import ir
 from polybake.baking.assemble.build import build, encoder_for
 from polybake.baking.assemble.describe import describe
 from polybake.baking.assemble.joined import check_joined
-from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.place import check_place
 from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
@@ -21,7 +21,7 @@ from polybake.baking.assemble.size import check_fits, too_large
 from polybake.baking.assemble.split import check_split
 from polybake.baking.golden.embedded import embedded_cases
 from polybake.baking.golden.golden import THREADS, contract_cases, reference
-from polybake.baking.golden.texts import CaseText
+from polybake.baking.golden.texts import read_texts, user_cases
 from polybake.baking.graph.open_written import open_written
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize, write_to_run
@@ -37,10 +37,11 @@ from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Embed, Task
 from polybake.base.files.scratch import Scratch
-from polybake.base.modelfile import container, manifest
+from polybake.base.modelfile import container
 from polybake.base.modelfile.fixture import Fixture
-from polybake.base.modelfile.manifest import Contract, Manifest, WeightsPlace
+from polybake.base.modelfile.manifest import Contract, Manifest
 from polybake.base.modelfile.weights import Weights, check_weights_name, weights_name
+from polybake.config import Config
 from polybake.errors import InputError
 
 #: A function that is called with what begins, such as ``proving the steps``.
@@ -89,52 +90,28 @@ class BakeReport:
 def bake(
     source: Source,
     steps: Sequence[Step],
-    out: Path,
-    *,
-    name: str,
-    description: str = "",
+    config: Config,
     task: Task = EMBED,
-    prompts: Mapping[str, str] | None = None,
-    default_prompt: str | None = None,
-    extra_cases: Sequence[CaseText] = (),
-    lowering: Lowering = EXACT,
-    weights: WeightsPlace = "inside",
-    functions: bool = False,
-    expose: Sequence[str] = (),
     progress: Progress = quiet,
 ) -> BakeReport:
-    """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
+    """Fold ``steps`` over the encoder of ``source``, prove the result, and write it.
 
-    Args:
-        source: A source from `polybake.baking.sources.open_source`.
-        steps: Steps from `polybake.baking.recipe.resolve.resolve`.
-        out: The model file to write; a missing folder is created.
-        name: The name of the clients' packages and modules.
-        description: A description for people.
-        task: The task of the file.
-        prompts: Prompt texts by name; None takes the source's.
-        default_prompt: The prompt for calls that name none; None takes the source's.
-        extra_cases: The user's own cases, after the built-in ones.
-        lowering: The graph's precision, and the storage of its weights.
-        weights: Where the weights lie: in ``out``, or in a file beside it.
-        functions: Bake each step as an ONNX function, which viewers show as one node.
-        expose: Values to add as outputs, for debugging; see `polybake.baking.assemble.expose`.
-        progress: Called with what begins.
+    ``progress`` is called with what begins.
 
     Raises:
-        InputError: A step does not fit, an exposed name is unknown, or the name or the size is
-            not possible.
+        InputError: A step does not fit, an exposed name is unknown, or the size is not possible.
         CheckFailed: A proof failed; nothing is written.
     """
-    try:
-        manifest.checked_name(name)
-    except ValueError as error:
-        raise InputError(f"name: {error}") from error
-    beside = weights == "beside"
+    settings, out = config.model, config.model.output
+    own = config.fixtures.texts if config.fixtures.embed == "all" else ()
+    calibration = read_texts([settings.calibration] if settings.calibration else [])
+    lowering = Lowering(settings.precision, settings.storage, calibration)
+    extra_cases = user_cases(read_texts(own))
+    beside = settings.weights == "beside"
     if beside:
         check_weights_name(out)
     replaced = check_place(out)
-    used = bake_prompts(source, steps, prompts, default_prompt)
+    used = bake_prompts(source, steps, config.prompts, settings.default_prompt)
     if used.texts and not task.prompted:
         raise InputError(
             f"prompts: {', '.join(used.texts)}: a model of the task {task.name!r} has none; leave "
@@ -150,11 +127,9 @@ def bake(
         tail = folder / "tail.onnx"
         graph = Path(scratch) / "exact.onnx" if lowering.changes else tail
         with timed("build"):
-            if not expose:  # what is exposed has all tokens
+            if not settings.expose:  # what is exposed has all tokens
                 encoder = cache_prefixes(source, encoder, steps, used, Path(scratch))
-            model, built = build(
-                source, encoder, steps, used, task, functions=functions, expose=expose
-            )
+            model, built = build(source, encoder, steps, used, task, settings)
             lowering.check(model, built.contract)
             if not beside:
                 check_fits(model, lowering, built.contract, out)
@@ -190,17 +165,7 @@ def bake(
         with timed("write"):
             digest = container.tail_digest(tail)
             written = describe(
-                source,
-                encoder,
-                steps,
-                built,
-                lowering,
-                name=name,
-                description=description,
-                exposed=expose,
-                tail=digest,
-                weights=placed,
-                deviation=golden.deviation,
+                source, encoder, steps, built, settings, digest, placed, golden.deviation
             )
             fixture = Fixture(
                 fingerprint=written.fingerprint,

@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polybake.baking.assemble.build import encoder_for, place
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.notes import notes
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
-from polybake.baking.golden.texts import read_texts, user_cases
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import Source, open_source
 from polybake.baking.steps import Step
@@ -22,25 +20,14 @@ def opened(
 ) -> tuple[Source, Task, list[Step]]:
     """Open the source that a config names; return it with its task and steps.
 
-    Args:
-        config: All settings.
-        steps: Steps instead of the config's; without either, the source's own.
+    ``steps`` stand for the config's; without either, the source's own are taken.
 
     Raises:
         InputError: The source, a step or a setting is not what was expected.
         RequirementMissing: A package or the hub is not available.
     """
     model = config.model
-    found = open_source(
-        model.source,
-        model.encoder,
-        allow_unknown=model.allow_unknown,
-        pickle=model.pickle,
-        rerank=config.rerank,
-        attention=model.attention,
-        adapter=model.adapter,
-    )
-    source = replace(found, labels=model.labels)
+    source = replace(open_source(model.source, model, config.rerank), labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
     if not task.prompted:  # sentence-transformers gives every model two empty prompts
@@ -89,38 +76,14 @@ def bake_config(
 ) -> BakeReport:
     """Open the source, read the files that its steps name, and bake.
 
-    Args:
-        config: All settings; its texts go into the file only if it says so.
-        steps: Steps instead of the config's; without either, the source's own.
-        progress: Called with what begins.
+    ``steps`` stand for the config's; without either, the source's own are taken.
 
     Raises:
         InputError: The source, a step or a setting is not what was expected.
         CheckFailed: A proof failed; nothing is written.
         RequirementMissing: A package or the hub is not available.
     """
-    model = config.model
     source, task, resolved = opened(config, steps)
-    own = config.fixtures.texts if config.fixtures.embed == "all" else ()
-    calibration = read_texts([model.calibration] if model.calibration else [])
-    listed = steps is not None or config.steps is not None
-    assumed = tuple(
-        notes(source, task, config.prompts, asked=model.task is not None, listed=listed)
-    )
-    report = bake(
-        source,
-        resolved,
-        model.output,
-        name=model.name,
-        description=model.description,
-        task=task,
-        prompts=config.prompts,
-        default_prompt=model.default_prompt,
-        extra_cases=user_cases(read_texts(own)),
-        lowering=Lowering(model.precision, model.storage, calibration),
-        weights=model.weights,
-        functions=model.functions,
-        expose=model.expose,
-        progress=progress,
-    )
-    return replace(report, notes=assumed)
+    asked, listed = config.model.task is not None, steps is not None or config.steps is not None
+    assumed = tuple(notes(source, task, config.prompts, asked=asked, listed=listed))
+    return replace(bake(source, resolved, config, task, progress), notes=assumed)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
 from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
-    AdapterOption,
-    AllowUnknownOption,
-    AttentionOption,
     ConfigOrSource,
-    EncoderOption,
     JsonOption,
-    PickleOption,
-    TaskOption,
+    NameOption,
+    OutputOption,
+    PrecisionOption,
+    SetOption,
     config_for,
 )
 
@@ -40,76 +37,17 @@ _SHOWN = 3
 
 def bake(
     target: ConfigOrSource = DEFAULT_CONFIG,
-    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
-    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
-    task: TaskOption = None,
-    functions: Annotated[
-        bool,
-        typer.Option(
-            "--functions",
-            help="Make each step that changes only embeddings one node: a named ONNX function.",
-        ),
-    ] = False,
-    expose: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Add a step (steps.0 or pool), token_embeddings or any value as an output, for "
-            "debugging. May be given again.",
-        ),
-    ] = None,
-    precision: Annotated[
-        Literal["float32", "float16", "int8", "int4"] | None,
-        typer.Option(
-            help="The precision of large matrix products; int4 is that of their weights alone."
-        ),
-    ] = None,
-    storage: Annotated[
-        Literal["checkpoint", "float16", "float16-table"] | None,
-        typer.Option(
-            help="How weights are stored: as in the checkpoint, or float32 rounded to float16, all "
-            "of them or only the token table."
-        ),
-    ] = None,
-    weights: Annotated[
-        Literal["inside", "beside"] | None,
-        typer.Option(
-            help="Where weights lie: inside the model file, or beside it in one of their own, "
-            "which may be larger than 2 GiB."
-        ),
-    ] = None,
-    encoder: EncoderOption = None,
-    pickle: PickleOption = None,
-    attention: AttentionOption = None,
-    adapter: AdapterOption = None,
-    allow_unknown: AllowUnknownOption = None,
+    name: NameOption = None,
+    output: OutputOption = None,
+    precision: PrecisionOption = None,
+    setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
 
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
-    config = config_for(
-        target,
-        name=name,
-        output=output,
-        encoder=encoder,
-        pickle=pickle,
-        attention=attention,
-        adapter=adapter,
-        allow_unknown=allow_unknown,
-    )
-    model = config.model.model_copy(
-        update={
-            "task": task or config.model.task,
-            "precision": precision or config.model.precision,
-            "storage": storage or config.model.storage,
-            "weights": weights or config.model.weights,
-            "functions": functions or config.model.functions,
-            "expose": tuple(expose or config.model.expose),
-        }
-    )
-    report = baked(config.model_copy(update={"model": model}))
+    report = baked(config_for(target, setting, name=name, output=output, precision=precision))
     typer.echo(json.dumps(summary(report), indent=2) if as_json else readable(report))
 
 

@@ -11,25 +11,21 @@ from polybake.cli.generate import clients_of, written
 from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
-    AdapterOption,
-    AllowUnknownOption,
-    AttentionOption,
     ConfigOrSource,
-    EncoderOption,
-    PickleOption,
+    NameOption,
+    OutputOption,
+    PrecisionOption,
+    SetOption,
     config_for,
 )
 
 
 def build(
     target: ConfigOrSource = DEFAULT_CONFIG,
-    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
-    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
-    encoder: EncoderOption = None,
-    pickle: PickleOption = None,
-    attention: AttentionOption = None,
-    adapter: AdapterOption = None,
-    allow_unknown: AllowUnknownOption = None,
+    name: NameOption = None,
+    output: OutputOption = None,
+    precision: PrecisionOption = None,
+    setting: SetOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -46,16 +42,7 @@ def build(
     from polybake.generation.generate import generate
     from polybake.lock import CACHE, lock_of, write_lock
 
-    config = config_for(
-        target,
-        name=name,
-        output=output,
-        encoder=encoder,
-        pickle=pickle,
-        attention=attention,
-        adapter=adapter,
-        allow_unknown=allow_unknown,
-    )
+    config = config_for(target, setting, name=name, output=output, precision=precision)
     with noting_inputs() as asked:
         with stages() as progress:
             ready = fit_steps(config, progress)

@@ -12,24 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polybake.base.files.atomic import replacing
-from polybake.base.files.hub_reference import HubReference, parse_source
-from polybake.base.files.model_name import model_name
+from polybake.base.files.hub_reference import HubReference
 from polybake.cli.bake import say_notes
-from polybake.cli.target import (
-    AdapterOption,
-    AllowUnknownOption,
-    AttentionOption,
-    EncoderOption,
-    PickleOption,
-    TaskOption,
-    usable_name,
-)
+from polybake.cli.target import NameOption, SetOption, config_for
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
     from polybake.base.files.published_models import Published
-    from polybake.config import EncoderMaker, RerankTable
+    from polybake.config import Config, RerankTable
 
 #: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
@@ -43,13 +34,8 @@ def init(
         typer.Argument(help="A model folder, hub:owner/name@revision, or an .onnx file."),
     ] = None,
     output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
-    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
-    task: TaskOption = None,
-    encoder: EncoderOption = None,
-    pickle: PickleOption = None,
-    attention: AttentionOption = None,
-    adapter: AdapterOption = None,
-    allow_unknown: AllowUnknownOption = None,
+    name: NameOption = None,
+    setting: SetOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(help="Have clients in this language; may be given more than once."),
@@ -92,30 +78,16 @@ def init(
         from polybake.baking.tasks import task_of
         from polybake.generation.languages import DEFAULT_LANGUAGES
 
-        encoder, given = encoder or "native", parse_source(source)
-        opened = open_source(
-            given,
-            encoder,
-            pickle=pickle or "refused",
-            attention=attention,
-            adapter=adapter,
-            allow_unknown=allow_unknown or (),
-        )
-        text = settings_text(
-            opened,
-            given,
-            name or model_name(given),
-            output.parent,
-            encoder,
-            task,
-            languages=language or (),
-            required=_runnable(language or DEFAULT_LANGUAGES),
-        )
-        made = task_of(opened, task)
-        if encoder == "native":  # PyTorch takes minutes to export one
-            check_recipe(opened, made)
+        config = config_for(source, setting, name=name)
+        model = config.model
+        opened = open_source(model.source, model, config.rerank)
+        required = _runnable(language or DEFAULT_LANGUAGES)
+        text = settings_text(opened, config, output.parent, language or (), required)
+        task = task_of(opened, model.task)
+        if model.encoder == "native":  # PyTorch takes minutes to export one
+            check_recipe(opened, task)
         _write(output, text)
-        say_notes(notes(opened, made, None, asked=task is not None))
+        say_notes(notes(opened, task, config.prompts, asked=model.task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 
@@ -146,16 +118,12 @@ def _write(path: Path, text: str) -> None:
 
 def settings_text(
     opened: Source,
-    source: HubReference | Path,
-    name: str,
+    config: Config,
     folder: Path,
-    encoder: EncoderMaker,
-    task: str | None = None,
-    *,
     languages: Sequence[str] = (),
     required: Sequence[str] = (),
 ) -> str:
-    """Return a polybake.toml with all settings of the source's own files.
+    """Return a polybake.toml with what the user said, and all that the source's own files say.
 
     It has a table for the client in each of ``languages``; without one the default ones count.
     ``polybake verify`` fails where one of ``required`` is missing.
@@ -167,39 +135,38 @@ def settings_text(
     from polybake.baking.assemble.notes import steps_note, unsaid_prompts
     from polybake.baking.tasks import task_of
 
-    model = {
-        "name": usable_name(name),
-        "source": _relative(source, folder),
-        "output": f"build/{name}.onnx",
-        "encoder": None if encoder == "native" else encoder,
-        "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
-        "attention": opened.folder.attention,
-        "adapter": opened.folder.adapter,
-        "allow_unknown": [*opened.folder.allowed.keys] or None,
-        "default_prompt": opened.default_prompt,
+    said = config.model_dump(mode="json", exclude_unset=True)
+    task = task_of(opened, config.model.task)
+    model = said.pop("model") | {
+        "source": _relative(config.model.source, folder),
+        "output": f"build/{config.model.name}.onnx",
+        "task": None if task.name == "embed" else task.name,
+        "default_prompt": config.model.default_prompt or opened.default_prompt,
     }
-    made = task_of(opened, task)
-    model["task"] = None if made.name == "embed" else made.name
-    recipe = made.recipe(opened)
     document = tomlkit.document()
     document["model"] = {key: value for key, value in model.items() if value is not None}
+    listed = said.pop("steps", None)
+    recipe = task.recipe(opened) if listed is None else listed
     steps = tomlkit.aot()
     for spec in recipe or opened.assumed:
         steps.append(_item(spec))
-    unsaid_steps = steps_note(opened, made)
+    unsaid_steps = None if listed is not None else steps_note(opened, task)
     if unsaid_steps is not None or not recipe:
         document.add(tomlkit.nl())
         document.add(tomlkit.comment(unsaid_steps or _NO_STEPS))
     document["steps"] = steps
-    unsaid = unsaid_prompts(opened, made)
+    unsaid = unsaid_prompts(opened, task) if config.prompts is None else None
     if opened.prompts and unsaid is None:
         document["prompts"] = dict(opened.prompts)
     if opened.rerank is not None:
         document["rerank"] = _rerank(opened.rerank)
     if languages:
-        document["clients"] = {one: {} for one in languages}
+        document["clients"] = {language: {} for language in languages}
     if required:
         document["verify"] = {"require": [*required]}
+    for name, table in said.items():
+        if name != "rerank":
+            document[name] = table
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.base.files.hub_reference import parse_source
-from polybake.cli.target import EncoderOption, JsonOption
+from polybake.cli.target import JsonOption, SetOption, config_for
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def inspect(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the graph to this .svg or .html file."),
     ] = None,
-    encoder: EncoderOption = None,
+    setting: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model file or a source holds, and what a client would do with it.
@@ -60,7 +60,7 @@ def inspect(
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
     from polybake.baking.sources import open_source
 
-    source = open_source(given, encoder or "native")
+    source = open_source(given, config_for(target, setting, name="source").model)
     typer.echo(json.dumps(source_facts(source), indent=2) if as_json else describe_source(source))
 
 

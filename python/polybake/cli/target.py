@@ -13,8 +13,7 @@ from polybake.base.files.model_name import model_name
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
-    from polybake.base.files.model_folder import Attention, Pickle
-    from polybake.config import Config, EncoderMaker
+    from polybake.config import Config
 
 DEFAULT_CONFIG = Path("polybake.toml")
 
@@ -29,35 +28,18 @@ ConfigOrModel = Annotated[
     Path,
     typer.Argument(metavar="[CONFIG|MODEL]", help="A polybake.toml or a baked model file."),
 ]
-EncoderOption = Annotated[
-    Literal["native", "torch"] | None,
-    typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
+NameOption = Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")]
+OutputOption = Annotated[Path | None, typer.Option(help="The model file to write.")]
+PrecisionOption = Annotated[
+    Literal["float32", "float16", "int8", "int4"] | None,
+    typer.Option(help="The precision of large matrix products; int4 is that of weights alone."),
 ]
-PickleOption = Annotated[
-    Literal["refused", "tensors"] | None,
-    typer.Option(help="Weights that are only a pickle: refuse them, or read their tensors alone."),
-]
-AttentionOption = Annotated[
-    Literal["both", "causal"] | None,
-    typer.Option(help="To which side a decoder's tokens attend, if its files do not say."),
-]
-AdapterOption = Annotated[
-    str | None,
-    typer.Option(help="The adapter to merge into the weights, if the checkpoint holds several."),
-]
-AllowUnknownOption = Annotated[
+SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KEY",
-        help="An unknown key of the model's files that, as you say, changes no vector. May be "
-        "given again.",
-    ),
-]
-TaskOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The task, such as classify; else the config's, or embed if it lists steps, "
-        "or what the model was trained for."
+        "--set",
+        metavar="KEY=VALUE",
+        help="A key of polybake.toml, such as model.encoder=torch. May be given again.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -65,54 +47,35 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 
 def config_for(
     target: Path,
+    said: Sequence[str] | None,
     *,
     name: str | None = None,
     output: Path | None = None,
-    encoder: EncoderMaker | None = None,
-    pickle: Pickle | None = None,
-    attention: Attention | None = None,
-    adapter: str | None = None,
-    allow_unknown: Sequence[str] | None = None,
+    precision: str | None = None,
 ) -> Config:
-    """Return the settings of a polybake.toml, or the defaults for a source.
+    """Return the settings of a polybake.toml, or the defaults for a source, with what is said.
 
     Raises:
         InputError: The target does not exist, or the settings are not valid.
     """
-    from polybake.config import Config, ModelTable, load_config
+    from polybake.config import config_of, load_config
 
+    said = [*(said or ()), *([f"model.precision={precision}"] if precision else ())]
     source = parse_source(target)
     if isinstance(source, Path) and source.suffix == ".toml":
-        config = load_config(source)
-        changes = {
-            "name": name,
-            "output": output,
-            "encoder": encoder,
-            "pickle": pickle,
-            "attention": attention,
-            "adapter": adapter,
-            "allow_unknown": None if allow_unknown is None else tuple(allow_unknown),
-        }
-        chosen = {key: value for key, value in changes.items() if value is not None}
+        config = load_config(source, said)
         usable_name(name or config.model.name)
+        places = {"name": name, "output": output}
+        chosen = {key: value for key, value in places.items() if value is not None}
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
     if isinstance(source, Path) and not source.exists():
         raise InputError(
             f"{target}: no such file or folder; "
             "give a polybake.toml, a model folder or an .onnx file"
         )
-    chosen_name = usable_name(name or model_name(source))
-    model = ModelTable(
-        name=chosen_name,
-        source=source,
-        output=output or Path("build") / f"{chosen_name}.onnx",
-        encoder=encoder or "native",
-        pickle=pickle or "refused",
-        attention=attention,
-        adapter=adapter,
-        allow_unknown=tuple(allow_unknown or ()),
-    )
-    return Config(model=model)
+    name = usable_name(name or model_name(source))
+    output = output or Path("build") / f"{name}.onnx"
+    return config_of({"model": {"name": name, "source": source, "output": output}}, said)
 
 
 def usable_name(name: str) -> str:

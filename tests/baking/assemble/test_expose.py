@@ -8,9 +8,10 @@ import numpy as np
 import onnx
 import pytest
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import BakeReport
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.errors import InputError

@@ -6,10 +6,11 @@ import numpy as np
 import onnx
 import pytest
 
+from models.bake import bake
 from models.files.task_models import write_labelled, write_labelled_tokens, write_spans
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.assemble.lower import EXACT, Lowering
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head

@@ -12,6 +12,7 @@ import onnxruntime as ort
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from models.bake import bake as bake_steps
 from models.folders.causal import TEMPLATE, write_logit_score
 from models.folders.drawn import write_drawn
 from models.folders.tiny_folders import change_json, write_bert, write_tokenizer
@@ -19,7 +20,6 @@ from polybake import Embedder, bake
 from polybake.baking.assemble import prefixes
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.prompts import bake_prompts
-from polybake.baking.bake import bake as bake_steps
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -9,14 +9,15 @@ import numpy as np
 import onnx
 import pytest
 
+from models.bake import bake
 from models.folders.drawn import DRAWN, STEPS, drawn_weights
 from models.folders.tiny_folders import Arrays, write_bert
 from models.formulas import jina_v3_numpy, nomic_moe_numpy
 from models.formulas.rotary_numpy import HIDDEN, WIDE, weights_of
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+from polybake.base.files.model_folder import SourceSettings
 from polybake.errors import InputError
 
 ADAPTED = jina_v3_numpy.CONFIG
@@ -57,7 +58,9 @@ def test_what_does_not_fit_is_named(
     weights = {name: array for name, array in (weights | changes).items() if array is not None}
     folder = write_bert(tmp_path / "model", config, weights)
     with pytest.raises(InputError, match=shown):
-        open_source(folder, adapter="separation" if kind == "adapters" else None).encoder.place()
+        open_source(
+            folder, SourceSettings(adapter="separation" if kind == "adapters" else None)
+        ).encoder.place()
 
 
 def test_an_adapter_where_there_is_none(tmp_path: Path) -> None:
@@ -66,7 +69,7 @@ def test_an_adapter_where_there_is_none(tmp_path: Path) -> None:
     config = {key: value for key, value in ADAPTED.items() if key not in left_out}
     folder = write_bert(tmp_path / "model", config, jina_v3_numpy.weights())
     with pytest.raises(InputError, match="known are: none, so leave it out"):
-        open_source(folder, adapter="query")
+        open_source(folder, SourceSettings(adapter="query"))
 
 
 @pytest.mark.slow

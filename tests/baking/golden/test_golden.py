@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models.bake import bake
 from models.folders.tiny_folders import CONFIG, write_bert
 from models.onnx.tiny_onnx import expected_tokens, write_encoder
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import BakeReport
 from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.embedded import LARGEST, LARGEST_KINDS, embedded_cases
 from polybake.baking.golden.golden import cases_for, make_fixture

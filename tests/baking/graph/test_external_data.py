@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import helper
 
+from models.bake import bake
 from models.onnx.tiny_onnx import TABLE, encoder, expected_tokens, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head

@@ -9,9 +9,9 @@ import onnx
 import onnx.parser
 import pytest
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import encoder, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.steps.onnx_fragment import Fragment

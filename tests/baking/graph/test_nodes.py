@@ -10,9 +10,9 @@ import pytest
 from onnx import helper
 from onnxscript import GraphBuilder, ir
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import HIDDEN, encoder, expected_tokens, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.graph.branches import branch, choose, within
 from polybake.baking.graph.check import check_graph
 from polybake.baking.graph.empty_inputs import drop_empty_inputs

@@ -9,8 +9,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnxscript import ir
 
+from models.bake import bake
 from models.onnx.tiny_onnx import encoder, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.graph.ir_version import lower_ir_version
 from polybake.baking.graph.opset import at_opset, can_raise_opset, raise_opset
 from polybake.baking.graph.write import write_to_run

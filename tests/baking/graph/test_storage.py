@@ -10,8 +10,8 @@ import onnx.parser
 import pytest
 from onnxscript import GraphBuilder, ir
 
+from models.bake import bake
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
-from polybake.baking.bake import bake
 from polybake.baking.graph.float32 import widen
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize

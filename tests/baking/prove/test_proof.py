@@ -9,9 +9,9 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, TOKENS, encoder, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.prove.invariance import check_invariance, measure_invariance
 from polybake.baking.prove.proof import at_fault, telling_cases
 from polybake.baking.recipe.resolve import resolve

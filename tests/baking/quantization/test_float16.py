@@ -9,10 +9,10 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
+from models.bake import bake
 from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.bake import bake
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.quantization.largest import largest_values
 from polybake.baking.quantization.narrow_nodes import NarrowNodes

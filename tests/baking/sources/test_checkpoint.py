@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 import tomllib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
+from models.bake import bake
 from models.folders.drawn import write_drawn
 from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write_bert, write_json
 from models.formulas.decoder_numpy import DECODER, decoder_weights
-from polybake.baking.bake import bake
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.passed_over import READ_ELSEWHERE
 from polybake.baking.graph.check import check_graph
@@ -20,9 +21,9 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.sources.heads.masked_lm import MaskedLMConfig
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
+from polybake.base.files.model_folder import SourceSettings
 from polybake.cli.init import init
 from polybake.cli.inspect import source_facts
-from polybake.config import EncoderMaker
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.tokenization.model_config import ModelConfig
@@ -40,7 +41,9 @@ PROVEN_CODE = {
 def test_an_unknown_architecture_is_named(name: str | None, tmp_path: Path) -> None:
     """Beside those that are known; exporting by PyTorch is never chosen silently."""
     folder = write_bert(tmp_path / "model", CONFIG | {"model_type": name}, bert_weights())
-    with pytest.raises(InputError, match=f"{name!r}; known are: albert, bart, .*--encoder torch"):
+    with pytest.raises(
+        InputError, match=f"{name!r}; known are: albert, bart, .*model.encoder=torch"
+    ):
         open_source(folder)
 
 
@@ -88,10 +91,10 @@ def test_what_its_own_code_does_is_said_and_allowed(tmp_path: Path) -> None:
     change_json(folder / "tokenizer_config.json", auto_map=code)
     tokenizers = "auto_map.AutoTokenizer"
     with pytest.raises(InputError, match=rf"tokenizer_config\.json: unknown key {tokenizers}"):
-        open_source(folder, allow_unknown=["auto_map"])
+        open_source(folder, SourceSettings(allow_unknown=("auto_map",)))
     with pytest.raises(InputError, match=r"model/config\.json: unknown key auto_map = "):
-        open_source(folder, allow_unknown=[tokenizers])
-    open_source(folder, allow_unknown=["auto_map", tokenizers])
+        open_source(folder, SourceSettings(allow_unknown=(tokenizers,)))
+    open_source(folder, SourceSettings(allow_unknown=("auto_map", tokenizers)))
 
 
 @pytest.mark.parametrize("code", ["modeling_bert.JinaBertModel", *PROVEN_CODE.values()])
@@ -127,14 +130,14 @@ def test_what_other_parts_of_polybake_read_is_no_architecture_s_own() -> None:
     ],
 )
 def test_an_index_lists_safetensors_only(
-    named: dict[str, str], shown: str, encoder: EncoderMaker, tmp_path: Path
+    named: dict[str, str], shown: str, encoder: Literal["native", "torch"], tmp_path: Path
 ) -> None:
     """A pickle does not come in as a shard, and no list of nothing stands for all weights."""
     folder = write_bert(tmp_path / "model")
     (folder / "model.safetensors").rename(folder / "model-1.bin")
     write_json(folder / "model.safetensors.index.json", {"weight_map": named})
     with pytest.raises(InputError, match=shown):
-        open_source(folder, encoder)
+        open_source(folder, SourceSettings(encoder=encoder))
 
 
 @pytest.fixture
@@ -149,7 +152,7 @@ def test_opens_without_pytorch(ernie: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Nothing is loaded before the bake, which names the extra where PyTorch is missing."""
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "polybake.baking.sources.torch.model", raising=False)
-    source = open_source(ernie, "torch")
+    source = open_source(ernie, SourceSettings(encoder="torch"))
     assert source_facts(source)["encoder"] == "torch:ernie"
     with pytest.raises(RequirementMissing, match=r'package torch; .*pip install "\.\[torch\]"'):
         source.encoder.place()
@@ -157,7 +160,7 @@ def test_opens_without_pytorch(ernie: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_init_writes_who_makes_the_encoder(ernie: Path, tmp_path: Path) -> None:
     """The key stands in polybake.toml, and only where it is not the default."""
-    init(ernie, output=tmp_path / "a.toml", name="tiny", encoder="torch")
+    init(ernie, output=tmp_path / "a.toml", name="tiny", setting=["model.encoder=torch"])
     assert tomllib.loads((tmp_path / "a.toml").read_text())["model"]["encoder"] == "torch"
     init(write_bert(tmp_path / "bert"), output=tmp_path / "b.toml", name="tiny")
     assert "encoder" not in tomllib.loads((tmp_path / "b.toml").read_text())["model"]
@@ -175,16 +178,16 @@ def test_code_and_quantized_weights_are_refused(key: str, value: object, ernie: 
     change_json(ernie / "config.json", **{key: value})
     (ernie / "modeling_own.py").write_text("raise SystemExit('ran')")
     with pytest.raises(InputError, match=rf"config.json: {key}: .*; no code of a model is run"):
-        open_source(ernie, "torch")
+        open_source(ernie, SourceSettings(encoder="torch"))
 
 
 def test_pytorch_is_given_no_pickle_and_no_link(ernie: Path, tmp_path: Path) -> None:
     """It would unpickle the one, and read a file from outside the model's folder."""
     weights = (ernie / "model.safetensors").rename(ernie / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"no model.safetensors \(pytorch_model.bin is a pickle"):
-        open_source(ernie, "torch")
+        open_source(ernie, SourceSettings(encoder="torch"))
     with pytest.raises(InputError, match=r'pytorch_model.bin: .*leave out encoder = "torch"'):
-        open_source(ernie, "torch", pickle="tensors")
+        open_source(ernie, SourceSettings(encoder="torch", pickle="tensors"))
     (ernie / "model.safetensors").symlink_to(weights.rename(tmp_path / "elsewhere"))
     with pytest.raises(InputError, match="outside the model's folder"):
-        open_source(ernie, "torch")
+        open_source(ernie, SourceSettings(encoder="torch"))

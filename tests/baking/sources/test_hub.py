@@ -180,7 +180,7 @@ def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, reac
         (model / name).write_text(name)  # the cache knows files by their contents
     write_torch(model / "pytorch_model.bin", weights)
     reach(hub.endpoint, "later")
-    with pytest.raises(InputError, match="--pickle tensors"):
+    with pytest.raises(InputError, match=r"--set model\.pickle=tensors"):
         opened()
     assert not fetched(hub, ".bin")
     for endpoint in (hub.endpoint, None):

@@ -26,6 +26,7 @@ from polybake.baking.sources import Source, open_source
 from polybake.baking.steps import Dense
 from polybake.baking.tasks import task_of
 from polybake.cli.init import settings_text
+from polybake.cli.target import config_for
 from polybake.config import load_config
 from polybake.errors import InputError
 
@@ -84,7 +85,7 @@ def test_lengths_of_the_authors(
 def test_the_authors_way_is_written(tmp_path: Path) -> None:
     """`init` writes what is taken without settings, so that the instruction can be changed."""
     source = published(tmp_path, "mixedbread-ai/mxbai-rerank-base-v2", "qwen2")
-    text = settings_text(source, source.folder.path, "mxbai", tmp_path, "native")
+    text = settings_text(source, config_for(source.folder.path, (), name="m"), tmp_path)
     (tmp_path / "polybake.toml").write_text(text, encoding="utf-8")
     config = load_config(tmp_path / "polybake.toml")
     assert config.rerank == source.rerank

@@ -25,7 +25,7 @@ from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.baking.sources.module_weights import exact_tensors, weight_file
 from polybake.baking.sources.pickled import INDEX, NAME
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.cli.main import app
 from polybake.errors import InputError
 from support.hub.hub_cache import write_cache
@@ -72,7 +72,11 @@ def test_is_the_model_of_its_safetensors(
 
 def encoder_bytes(folder: Path, scratch: Path) -> bytes:
     scratch.mkdir()
-    return open_source(folder, pickle="tensors").encoder.reference(scratch).path.read_bytes()
+    return (
+        open_source(folder, SourceSettings(pickle="tensors"))
+        .encoder.reference(scratch)
+        .path.read_bytes()
+    )
 
 
 def test_several_files(tmp_path: Path) -> None:
@@ -90,11 +94,11 @@ def test_several_files(tmp_path: Path) -> None:
         open_source(folder)
     (folder / "pytorch_model-True.bin").unlink()
     with pytest.raises(InputError, match=r"has no pytorch_model-True\.bin; download"):
-        open_source(folder, pickle="tensors")
+        open_source(folder, SourceSettings(pickle="tensors"))
     for name, shown in (("../m.bin", "outside the model's folder"), ("m.pkl", "pattern")):
         write_json(folder / INDEX, {"weight_map": {"a": name}})
         with pytest.raises(InputError, match=shown):
-            open_source(folder, pickle="tensors")
+            open_source(folder, SourceSettings(pickle="tensors"))
 
 
 def test_the_message_says_how_to_ask_where_that_helps(tmp_path: Path) -> None:
@@ -144,7 +148,7 @@ def test_tensors_are_those_of_safetensors(
 
 def test_tensors_of_a_module_are_known(tmp_path: Path) -> None:
     """Names of one storage cost nothing in a file, so it has no more numbers than bytes, too."""
-    folder = ModelFolder.at(tmp_path, pickle="tensors")
+    folder = ModelFolder.at(tmp_path, SourceSettings(pickle="tensors"))
     write_torch(tmp_path / NAME, {"a": LINEAR["linear.weight"]})
     with pytest.raises(InputError, match=rf"{NAME}: holds a; expected linear\.weight"):
         exact_tensors(folder, {"weight": "linear.weight"})
@@ -166,7 +170,7 @@ def test_a_trap_is_not_run(asked: Any, shown: str, tmp_path: Path) -> None:
     entries["archive/data.pkl"] = b"\x80\2cos\nmkdir\nX\3\0\0\0ran\x85R."
     write_zip(folder / NAME, entries)
     with pytest.raises(InputError, match=shown):
-        open_source(folder, pickle=asked).encoder.place()
+        open_source(folder, SourceSettings(pickle=asked)).encoder.place()
     assert not Path("ran").exists()
 
 
@@ -176,14 +180,14 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
     (folder / NAME).rename(tmp_path / "m.bin")
     (folder / NAME).symlink_to(tmp_path / "m.bin")
     with pytest.raises(InputError, match="outside the model's folder"):
-        weight_file(ModelFolder.at(folder, pickle="tensors"))
+        weight_file(ModelFolder.at(folder, SourceSettings(pickle="tensors")))
 
 
 def test_init_writes_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no way to let a pickle run."""
     pickle_it(write_bert(tmp_path / "tiny"))
     monkeypatch.chdir(tmp_path)
-    app(["init", "tiny", "--pickle", "tensors"], standalone_mode=False)
+    app(["init", "tiny", "--set", "model.pickle=tensors"], standalone_mode=False)
     assert tomllib.loads(Path("polybake.toml").read_text())["model"]["pickle"] == "tensors"
     with pytest.raises(InputError, match=r"model\.pickle: .*'refused' or 'tensors', found 'all'"):
-        polybake.bake(tmp_path / "tiny", tmp_path / "a.onnx", pickle="all")  # type: ignore[arg-type]
+        polybake.bake(tmp_path / "tiny", tmp_path / "a.onnx", pickle="all")

@@ -10,10 +10,10 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.assemble.fold import fold
-from polybake.baking.bake import bake
 from polybake.baking.graph.check import check_graph
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

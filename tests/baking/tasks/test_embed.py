@@ -13,6 +13,7 @@ from models.folders.tiny_folders import change_json, write_bert
 from models.onnx.tiny_onnx import POOLED, TOKENS, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
+from polybake.cli.target import config_for
 from polybake.errors import InputError
 
 POOL = [{"step": "pool", "mode": "mean"}]
@@ -53,7 +54,7 @@ def test_what_was_trained_for_something_else_is_refused(
     with pytest.raises(InputError, match=message):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
     with pytest.raises(InputError, match=message):
-        settings_text(open_source(folder), folder, "m", tmp_path, "native")
+        settings_text(open_source(folder), config_for(folder, (), name="m"), tmp_path)
 
 
 @pytest.mark.parametrize("architecture", ["BertModel", "BertForMaskedLM", "T5EncoderModel"])
@@ -61,7 +62,7 @@ def test_an_encoder_is_pooled_as_assumed(tmp_path: Path, architecture: str) -> N
     """Many embedders are saved as what they were before, and `init` says that it assumes a mean."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "config.json", architectures=[architecture])
-    text = settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    text = settings_text(open_source(folder), config_for(folder, (), name="m"), tmp_path)
     assert 'mode = "mean"' in text
 
 
@@ -83,7 +84,7 @@ def test_a_published_model_has_its_own_steps(
     report = polybake.bake(file, tmp_path / "m.onnx", name="m")
     assert report.manifest.steps == steps
     assert report.notes[0].startswith("the source names no steps; it is ")
-    text = settings_text(open_source(file), file, "m", tmp_path, "native")
+    text = settings_text(open_source(file), config_for(file, (), name="m"), tmp_path)
     assert f"\n# {report.notes[0]}\n\n[[steps]]\n" in text
     assert [f"{one['step']}" for one in tomllib.loads(text)["steps"]] == [
         one.partition("(")[0] for one in steps
@@ -110,6 +111,8 @@ def test_an_origin_is_not_the_model(tmp_path: Path) -> None:
     """What was made from a published model may pool otherwise: the mean stays assumed."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "config.json", _name_or_path="BAAI/bge-small-en-v1.5")
-    assert 'mode = "mean"' in settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    assert 'mode = "mean"' in settings_text(
+        open_source(folder), config_for(folder, (), name="m"), tmp_path
+    )
     with pytest.raises(InputError, match="add a step that pools"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")

@@ -30,6 +30,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
 from polybake.base.modelfile.fixture_folder import read_fixture, write_fixture
 from polybake.cli.init import settings_text
+from polybake.cli.target import config_for
 from polybake.config import Config
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import render_client
@@ -281,11 +282,13 @@ def test_what_takes_one_output_refuses_it(model: Path, tmp_path: Path) -> None:
 def test_init_finds_the_task(tmp_path: Path) -> None:
     """Where both layers lie there; a folder of one is one for dense vectors alone."""
     folder = write_m3(tmp_path / "m")
-    text = settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    text = settings_text(open_source(folder), config_for(folder, (), name="m"), tmp_path)
     assert 'task = "hybrid"' in text
     assert 'step = "head"' in text
     (folder / "colbert_linear.safetensors").unlink()
-    assert "task" not in settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    assert "task" not in settings_text(
+        open_source(folder), config_for(folder, (), name="m"), tmp_path
+    )
 
 
 def cut_bias(layers: Any) -> None:

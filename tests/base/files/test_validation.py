@@ -19,7 +19,7 @@ from pydantic import (
 
 from models.folders.tiny_folders import write_json
 from polybake.base.files.known_keys import KnownKeys
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.base.files.validation import first_fault, key_path
 from polybake.errors import InputError
 
@@ -85,7 +85,7 @@ class Settings(KnownKeys):
 
 def read(folder: Path, *allowed: str, **keys: Any) -> ModelFolder:
     write_json(folder / "config.json", keys)
-    opened = ModelFolder.at(folder, allowed)
+    opened = ModelFolder.at(folder, SourceSettings(allow_unknown=allowed))
     opened.inner("").read("config.json", Settings, remedy="do this")
     return opened
 
@@ -98,7 +98,7 @@ def test_all_unknown_keys_are_named_with_their_values(tmp_path: Path) -> None:
         f'{tmp_path / "config.json"}: unknown keys mask = "{"x" * 39}…, scaling.short = 1, '
         "layers.1.y = [2], which may change vectors; do this; or, if vectors are right without, "
         'say allow_unknown = ["mask", "scaling.short", "layers.1.y"] below [model] in polybake.toml'
-        " (--allow-unknown KEY for each); mask: draw it"
+        ' (--set \'model.allow_unknown=["mask", "scaling.short", "layers.1.y"]\'); mask: draw it'
     )
 
 

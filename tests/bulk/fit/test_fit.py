@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from models.bake import bake
 from models.folders.tiny_folders import WORDS, bert_weights, write_bert
 from polybake import __version__
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.compare import LIMIT, relative_difference

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.bake import bake
 from models.folders.bert import DEBERTA_V3
 from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake import BakeReport
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.layers.linear import Linear
 from polybake.baking.recipe.resolve import resolve

@@ -11,10 +11,10 @@ import onnx
 import pytest
 from pydantic import JsonValue
 
+from models.bake import bake
 from models.files.varied import change_weight, write_varied
 from models.files.weights_beside import move_weights
 from models.folders.tiny_folders import bert_weights, write_bert
-from polybake.baking.bake import bake
 from polybake.baking.graph.weights import stored_weights
 from polybake.baking.sources import open_source
 from polybake.base.files.documents import document_changes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnxscript import ir
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
-from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.steps import Dropout, Normalize, Pool, Subtract
 from polybake.study.inspect.boxes import Box, Picture, picture_of, shape_text

@@ -11,9 +11,9 @@ import onnx.parser
 import pytest
 from onnxscript import ir
 
+from models.bake import bake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import encoder, write_encoder
-from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 from polybake.steps import Normalize, Pool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from golden_oracle import golden
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.sources import open_source
+from polybake.base.files.model_folder import SourceSettings
 from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import (
@@ -25,7 +26,6 @@ from polybake.base.modelfile.fixture import (
     encode_vectors,
 )
 from polybake.base.modelfile.slack import Embeddings
-from polybake.config import EncoderMaker
 from polybake.verification.judging.answers import compare_answers
 
 Floats = NDArray[np.float32]
@@ -90,10 +90,13 @@ def bake(source: Path | str, out: Path, *, folder: Path | None = None, **setting
 
 
 def bake_source(
-    place: Path | str, out: Path, encoder: EncoderMaker = "native", folder: Path | None = None
+    place: Path | str,
+    out: Path,
+    encoder: Literal["native", "torch"] = "native",
+    folder: Path | None = None,
 ) -> Path:
     """Bake with the recipe of the source, or with mean pooling where it lists no modules."""
-    source = open_source(folder or Path(place), encoder)
+    source = open_source(folder or Path(place), SourceSettings(encoder=encoder))
     listed = bool(source.recipe) or (source.folder.path / "modules.json").is_file()
     recipe = {} if listed else {"steps": MEAN}
     return bake(place, out, folder=folder, name="tiny", task="embed", encoder=encoder, **recipe)
@@ -103,7 +106,7 @@ def agreement_with_folder(
     folder: Path,
     out: Path,
     cases: Sequence[CaseText] | None = None,
-    encoder: EncoderMaker = "native",
+    encoder: Literal["native", "torch"] = "native",
 ) -> Agreement:
     """Bake ``folder`` to ``out`` and compare each case with what sentence-transformers gives.
 

@@ -18,6 +18,7 @@ from polybake.baking.sources.source import Encoder, EncoderGraph, Source
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Task
 from polybake.base.modelfile.manifest import Contract
+from polybake.config import ModelTable
 from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import gives_types
 from polybake.runtime.tokenization.pairs import for_pairs
@@ -88,9 +89,7 @@ def build(
     steps: Sequence[Step],
     prompts: Prompts,
     task: Task,
-    *,
-    functions: bool = False,
-    expose: Sequence[str] = (),
+    settings: ModelTable,
 ) -> tuple[ir.Model, Built]:
     """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet.
 
@@ -99,12 +98,12 @@ def build(
             exposed name is unknown.
         CheckFailed: the graph is not valid ONNX.
     """
-    graph, folded = place(encoder, steps, prompts, task, functions=functions)
-    expose_values(expose, graph, steps, folded.results)
+    graph, folded = place(encoder, steps, prompts, task, functions=settings.functions)
+    expose_values(settings.expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
-    settings = task.settings(source, folded.output.dimension)
-    if "words" in settings:
+    told = task.settings(source, folded.output.dimension)
+    if "words" in told:
         tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
     whole, pair = tokenizer, None
     if task.cut is not None:
@@ -119,7 +118,7 @@ def build(
     check_graph(graph.model, source.folder.path)
     contract = Contract(
         task=task.name,
-        settings=settings,
+        settings=told,
         pair=pair,
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,

@@ -11,6 +11,7 @@ from polybake.baking.steps import Step
 from polybake.base.modelfile import container, manifest
 from polybake.base.modelfile.manifest import Deviation, Manifest
 from polybake.base.modelfile.weights import Weights
+from polybake.config import ModelTable
 
 
 def describe(
@@ -18,11 +19,7 @@ def describe(
     encoder: Encoder,
     steps: Sequence[Step],
     built: Built,
-    lowering: Lowering,
-    *,
-    name: str,
-    description: str,
-    exposed: Sequence[str],
+    settings: ModelTable,
     tail: str,
     weights: Weights | None,
     deviation: Deviation | None,
@@ -34,22 +31,20 @@ def describe(
         encoder: The encoder that was built.
         steps: The steps behind it.
         built: The graph, as it is stored.
-        lowering: The graph's precision, and the storage of its weights.
-        name: The name of the clients' packages and modules.
-        description: A description for people.
-        exposed: Values that are outputs, for debugging.
+        settings: The user's.
         tail: The digest of the graph's bytes.
         weights: The file of weights beside it; None where the graph holds them.
         deviation: How far the vectors lie from the exact ones; None where they are these.
     """
+    read = source.folder.settings
     tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
     return Manifest(
-        name=name,
-        description=description,
+        name=settings.name,
+        description=settings.description,
         contract=built.contract,
         similarity="hamming" if built.contract.output.packed_bits else source.similarity,
-        precision=lowering.precision,
-        storage=lowering.stored,
+        precision=settings.precision,
+        storage=Lowering(settings.precision, settings.storage).stored,
         deviation=deviation,
         steps=tuple(map(str, steps)),
         encoder=encoder.name,
@@ -58,16 +53,16 @@ def describe(
             identifier=source.folder.identifier,
             revision=source.folder.revision,
             licence=source.folder.licence(),
-            allow_unknown=tuple(source.folder.allowed.keys),
-            attention=source.folder.attention,
-            adapter=source.folder.adapter,
+            allow_unknown=read.allow_unknown,
+            attention=read.attention,
+            adapter=read.adapter,
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(
             tail, tokenizer, built.contract, None if weights is None else weights.sha256
         ),
         verified=encoder.proves,
-        exposed=tuple(exposed),
+        exposed=settings.expose,
         dropped_tokens=built.dropped_tokens,
         tokenizer_differs=source.tokenizer.differs,
         cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)

@@ -51,7 +51,7 @@ def notes(
             "the model was trained with transformers 4, which gave types, set model_input_names to "
             '["input_ids", "token_type_ids", "attention_mask"] in tokenizer_config.json'
         )
-    if source.adapters and source.folder.adapter is None:
+    if source.adapters and source.folder.settings.adapter is None:
         yield (
             f"{source.folder.path} holds adapters, and none is applied, as without a task in "
             "sentence-transformers; to merge one into the weights, set adapter in [model] to one "

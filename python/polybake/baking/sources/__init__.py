@@ -29,8 +29,8 @@ from polybake.baking.sources.source import (
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.inputs import asked
-from polybake.base.files.model_folder import Attention, ModelFolder, Pickle
-from polybake.config import EncoderMaker, RerankTable
+from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
+from polybake.config import RerankTable
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
@@ -48,25 +48,12 @@ __all__ = ["Encoder", "EncoderGraph", "Source", "SourceReference", "open_source"
 
 def open_source(
     source: HubReference | Path,
-    encoder: EncoderMaker = "native",
-    *,
-    allow_unknown: Sequence[str] = (),
-    pickle: Pickle = "refused",
+    settings: SourceSettings = AS_IT_IS,
     rerank: RerankTable | None = None,
-    attention: Attention | None = None,
-    adapter: str | None = None,
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
-    Args:
-        source: The result of `polybake.base.files.hub_reference.parse_source`.
-        encoder: What makes the graph of a folder's encoder.
-        allow_unknown: Unknown keys of the source's files that, as the user says, change no
-            vector.
-        pickle: What is done with weights that are a pickle.
-        rerank: How a causal language model is asked about a pair; None leaves it to the source.
-        attention: What a decoder's tokens attend to, where only its own code says it.
-        adapter: The adapter in the checkpoint that is merged into its weights; None merges none.
+    ``rerank`` says how a causal language model is asked about a pair; None leaves it to the source.
 
     Raises:
         InputError: The source does not exist, or is not a model that polybake can bake.
@@ -74,34 +61,30 @@ def open_source(
     """
     file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"
     if isinstance(source, HubReference):
-        folder = hub.fetch(source, allow_unknown, pickle)
-        return _open_folder(replace(folder, attention=attention, adapter=adapter), encoder, rerank)
+        return _open_folder(hub.fetch(source, settings), rerank)
     if rerank is not None and file:
         raise _no_language_model(source)
     if file:
-        if encoder != "native":
+        if settings.encoder != "native":
             raise InputError(
-                f"{source}: is exported already; leave out encoder {encoder!r}, "
+                f"{source}: is exported already; leave out encoder {settings.encoder!r}, "
                 "or give the model's folder"
             )
-        if attention is not None:
-            raise InputError(f"{source}: {_no_decoder(attention)}")
-        if adapter is not None:
-            raise InputError(f"{source}: {_no_adapters(adapter)}")
-        return open_onnx_file(asked(source), allow_unknown=allow_unknown, pickle=pickle)
+        _refuse_for_encoders(source, settings)
+        return open_onnx_file(asked(source), settings)
     if not source.is_dir():
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
-    folder = ModelFolder.at(source, allow_unknown, pickle)
-    return _open_folder(replace(folder, attention=attention, adapter=adapter), encoder, rerank)
+    return _open_folder(ModelFolder.at(source, settings), rerank)
 
 
-def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable | None) -> Source:
+def _open_folder(folder: ModelFolder, rerank: RerankTable | None) -> Source:
+    maker = folder.settings.encoder
     opened: list[Encoder] = []
 
     def open_encoder(body: ModelFolder, tokenizer: BakedTokenizer) -> Encoder:
-        opened.append((open_torch if encoder == "torch" else open_checkpoint)(body, tokenizer))
+        opened.append((open_torch if maker == "torch" else open_checkpoint)(body, tokenizer))
         return opened[-1]
 
     kind = kind_of(folder)
@@ -111,16 +94,27 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable
         source = open_causal_reranker(folder, open_encoder, rerank)
     else:
         source = _OPENERS[kind](folder, open_encoder)
-    if encoder == "torch" and not opened:
+    if maker == "torch" and not opened:
         raise InputError(
             f"{folder.path}: has no encoder that PyTorch could export; leave out encoder = "
-            f'"{encoder}"'
+            f'"{maker}"'
         )
-    if folder.attention is not None and not opened:
-        raise InputError(f"{folder.path}: {_no_decoder(folder.attention)}")
-    if folder.adapter is not None and not opened:
-        raise InputError(f"{folder.path}: {_no_adapters(folder.adapter)}")
+    if not opened:
+        _refuse_for_encoders(folder.path, folder.settings)
     return _with_adapters(source, opened)
+
+
+def _refuse_for_encoders(path: Path, settings: SourceSettings) -> None:
+    """Refuse settings of an encoder for a source that has none to be made."""
+    if settings.attention is not None:
+        raise InputError(
+            f"{path}: has no decoder whose attention could be {settings.attention!r}; leave out "
+            "attention"
+        )
+    if settings.adapter is not None:
+        raise InputError(
+            f"{path}: has no checkpoint with an adapter {settings.adapter!r}; leave out adapter"
+        )
 
 
 def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
@@ -131,7 +125,7 @@ def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
     """
     known = [encoder.config.adapters for encoder in opened if isinstance(encoder, Checkpoint)]
     adapters = next(filter(None, known), {})
-    chosen = source.folder.adapter
+    chosen = source.folder.settings.adapter
     if chosen is None:
         return replace(source, adapters=tuple(adapters))
     return replace(
@@ -140,14 +134,6 @@ def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
         prompts={chosen: adapters[chosen], **source.prompts},
         default_prompt=source.default_prompt or chosen,
     )
-
-
-def _no_decoder(attention: Attention) -> str:
-    return f"has no decoder whose attention could be {attention!r}; leave out attention"
-
-
-def _no_adapters(adapter: str) -> str:
-    return f"has no checkpoint with an adapter {adapter!r}; leave out adapter"
 
 
 def _no_language_model(path: Path) -> InputError:

@@ -116,8 +116,9 @@ def open_checkpoint(
     if name not in ENCODERS:
         raise InputError(
             f"{folder.path / 'config.json'}: unknown architecture {name!r}; known are: "
-            f"{', '.join(ENCODERS)}; let PyTorch export others with --encoder torch (in "
-            'polybake.toml: encoder = "torch"), or give an .onnx file'
+            f"{', '.join(ENCODERS)}; let PyTorch export others: encoder = "
+            '"torch" below [model] in polybake.toml (--set model.encoder=torch); or give an .onnx '
+            "file"
         )
     architecture = ENCODERS[name]
     remedy = "export this model to ONNX and give the .onnx file"
@@ -130,17 +131,17 @@ def open_checkpoint(
 def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
     """Read config.json, and let the user choose one of the checkpoint's adapters."""
     config = _attending(folder, kind, remedy)
-    if folder.adapter is None:
+    if folder.settings.adapter is None:
         return config
     try:
-        return config.adapted(folder.adapter)
+        return config.adapted(folder.settings.adapter)
     except ValueError as error:
         raise InputError(f"{folder.path / 'config.json'}: {error}") from error
 
 
 def _attending(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
     """Read config.json, and let the user say what a decoder's tokens attend to."""
-    attention = folder.attention
+    attention = folder.settings.attention
     if attention is None:
         return folder.read("config.json", kind, remedy=remedy)
     if not issubclass(kind, DecoderConfig):
@@ -211,7 +212,7 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     single = pickled_file(folder)
     if single is not None:
         return (single,)
-    if folder.pickle == "tensors" and folder.file(INDEX) is not None:
+    if folder.settings.pickle == "tensors" and folder.file(INDEX) is not None:
         return _listed(folder, folder.read(INDEX, _PickledIndex).weight_map)
     exports = sorted([*folder.path.glob("*.onnx"), *folder.path.glob("onnx/*.onnx")])
     if exports:

@@ -2,7 +2,7 @@
 
 import glob
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from polybake.baking.sources.sentence_transformers.modules_json import read_modu
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
 from polybake.baking.sources.tokenizer_files.classes import FILES as TOKENIZER_FILES
 from polybake.base.files.hub_reference import HubReference
-from polybake.base.files.model_folder import ModelFolder, Pickle
+from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
 
 #: Small files, which suffice to find the weights. ``*`` also matches folders.
@@ -27,9 +27,7 @@ _BESIDE = tuple(layer + SAFE for layer in LAYERS)
 _BESIDE_PICKLED = tuple(layer + PICKLED for layer in LAYERS)
 
 
-def fetch(
-    reference: HubReference, allow_unknown: Collection[str] = (), pickle: Pickle = "refused"
-) -> ModelFolder:
+def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> ModelFolder:
     """Download the files that a bake reads, and no others, into the cache.
 
     Where there is no tokenizer.json, the files are fetched that one is made of.
@@ -37,13 +35,7 @@ def fetch(
     which the hub's bot converted them, unless the user names a revision. Without a network only
     the cache is used.
 
-    Args:
-        reference: The repository and its revision.
-        allow_unknown: Keys of its files that the user takes responsibility for.
-        pickle: What is done with weights that are a pickle.
-
-    Returns:
-        The snapshot, named by its commit.
+    Returns the snapshot, named by its commit.
 
     Raises:
         InputError: There is no such repository or revision, it may not be read, or its modules
@@ -53,14 +45,14 @@ def fetch(
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
     commit = replace(reference, revision=snapshot.name)
-    folder = replace(ModelFolder.at(snapshot, allow_unknown, pickle), identifier=str(commit))
+    folder = replace(ModelFolder.at(snapshot, settings), identifier=str(commit))
     places = _places(folder)
     old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
-    beside = (*_BESIDE, *(_BESIDE_PICKLED if pickle == "tensors" else ()))
+    beside = (*_BESIDE, *(_BESIDE_PICKLED if settings.pickle == "tensors" else ()))
     needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES), *beside]
     _download(reference, snapshot.name, needed)
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
-    if left and pickle == "tensors":
+    if left and settings.pickle == "tensors":
         _download(reference, snapshot.name, [*_within(left, _PICKLES)])
     elif places[0] in left and reference.revision is None:
         converted = conversion_of(reference.repository, snapshot.name)
@@ -70,7 +62,7 @@ def fetch(
                 f"{reference} has no safetensors; those of {converted.pull_request} were taken, "
                 f"which the hub's bot made of the same commit; name {pinned} to take them unasked"
             )
-            return replace(fetch(pinned, allow_unknown), notes=(note,))
+            return replace(fetch(pinned, settings), notes=(note,))
     return folder
 
 

@@ -15,7 +15,7 @@ def pickled_file(folder: ModelFolder) -> Path | None:
     Raises:
         InputError: As in `ModelFolder.file`.
     """
-    return folder.file(NAME) if folder.pickle == "tensors" else None
+    return folder.file(NAME) if folder.settings.pickle == "tensors" else None
 
 
 def or_read_it(folder: ModelFolder) -> str:
@@ -23,12 +23,12 @@ def or_read_it(folder: ModelFolder) -> str:
 
     It is empty where the user has said so already, or where no pickle is.
     """
-    if folder.pickle == "tensors":
+    if folder.settings.pickle == "tensors":
         return ""
     # Of a repository only what is asked for is fetched, so nobody knows what it has.
     if folder.revision is None and folder.file(NAME) is None and folder.file(INDEX) is None:
         return ""
     return (
         f'; or, to read the tensors of {NAME} and run nothing of it, say pickle = "tensors" below '
-        "[model] in polybake.toml (--pickle tensors)"
+        "[model] in polybake.toml (--set model.pickle=tensors)"
     )

@@ -47,11 +47,13 @@ def task_of(source: Source, name: str | None = None) -> Task:
     task = next(fitting) if name is None else TASKS[name]
     head = source.head
     if head is not None and head.unsaid and task.head != head.kind:
-        asked = " or ".join(f'"{one.name}"' for one in TASKS.values() if one.head == head.kind)
+        names = [one.name for one in TASKS.values() if one.head == head.kind]
+        asked = " or ".join(f'"{one}"' for one in names)
         raise InputError(
             f"{head.unsaid}; expected an architecture that ends in {head.kind} in config.json "
-            f"(architectures); name it there, or say task = {asked} (--task); for embeddings "
-            "export float32 last_hidden_state [batch, sequence, hidden] or sentence_embedding "
+            f"(architectures); name it there, or say task = {asked} below [model] in polybake.toml "
+            f"(--set model.task={names[0]}); for embeddings export "
+            "float32 last_hidden_state [batch, sequence, hidden] or sentence_embedding "
             "[batch, dimension]"
         )
     return task

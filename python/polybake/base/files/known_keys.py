@@ -67,11 +67,12 @@ class Allowed:
             listed = ", ".join(
                 f"{printable(key)} = {_short(value)}" for key, value in refused.items()
             )
+            names = json.dumps([*refused])
             keys = "keys" if len(refused) > 1 else "key"
             raise InputError(
                 f"{path}: unknown {keys} {listed}, which may change vectors; {remedy}; or, if "
-                f"vectors are right without, say allow_unknown = {json.dumps([*refused])} below "
-                f"[model] in polybake.toml (--allow-unknown KEY for each){hinted}"
+                f"vectors are right without, say allow_unknown = {names} below [model] in "
+                f"polybake.toml (--set 'model.allow_unknown={names}'){hinted}"
             )
 
     def check_all_met(self) -> None:

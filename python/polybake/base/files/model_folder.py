@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polybake.base.files.inputs import asked
 from polybake.base.files.known_keys import Allowed
@@ -21,11 +21,34 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 Model = TypeVar("Model", bound=BaseModel)
 
-#: What is done with weights that are a pickle: they are refused, or their tensors alone are read.
-Pickle = Literal["refused", "tensors"]
-
 #: The tokens that each token attends to, as the user says: all, or itself and those before it.
 Attention = Literal["both", "causal"]
+
+
+class SourceSettings(BaseModel):
+    """How the user wants a source to be read: keys of ``[model]``.
+
+    Attributes:
+        encoder: Who makes the graph of a folder's encoder: polybake itself, for the architectures
+            in `polybake.baking.encoders`, or PyTorch's exporter, for any that transformers has.
+        pickle: What is done with weights that are a pickle: they are refused, or their tensors
+            alone are read.
+        attention: What a decoder's tokens attend to, where only its own code says it.
+        adapter: The adapter in the checkpoint that is merged into its weights; None merges none.
+        allow_unknown: Unknown keys of the source's files that, as the user says, change no vector.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    encoder: Literal["native", "torch"] = "native"
+    pickle: Literal["refused", "tensors"] = "refused"
+    attention: Attention | None = None
+    adapter: str | None = None
+    allow_unknown: tuple[str, ...] = ()
+
+
+#: A source is read as its own files say.
+AS_IT_IS = SourceSettings()
 
 
 @dataclass(frozen=True)
@@ -39,10 +62,8 @@ class ModelFolder:
         identifier: The name on any machine: ``owner/name`` for a snapshot in a Hugging Face
             cache, else the last part of the path.
         revision: The commit of a snapshot.
+        settings: How the user wants it to be read.
         allowed: Unknown keys of its files that the user takes responsibility for.
-        pickle: What is done with weights that are a pickle.
-        attention: The attention of its decoder, if the user says it.
-        adapter: The one of its checkpoint's adapters that the user chooses, if any.
         notes: Sentences for the user on where its files come from.
     """
 
@@ -50,16 +71,12 @@ class ModelFolder:
     roots: tuple[Path, ...]
     identifier: str
     revision: str | None = None
+    settings: SourceSettings = AS_IT_IS
     allowed: Allowed = field(default_factory=Allowed, compare=False)
-    pickle: Pickle = "refused"
-    attention: Attention | None = None
-    adapter: str | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def at(
-        cls, path: Path, allow_unknown: Collection[str] = (), pickle: Pickle = "refused"
-    ) -> Self:
+    def at(cls, path: Path, settings: SourceSettings = AS_IT_IS) -> Self:
         """Open the folder ``path``."""
         real = path.resolve()
         identifier, revision = real.name, None
@@ -71,7 +88,8 @@ class ModelFolder:
                 blobs = parent.parent / "blobs"
                 # A link would lead wherever whoever made the folder wants.
                 roots += () if blobs.is_symlink() else (blobs,)
-        return cls(path, roots, identifier, revision, Allowed(allow_unknown), pickle)
+        allowed = Allowed(settings.allow_unknown)
+        return cls(path, roots, identifier, revision, settings, allowed)
 
     def inner(self, name: str) -> Self:
         """Return the folder ``name`` inside this folder; ``""`` is this folder."""

@@ -11,6 +11,7 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
+from models.bake import bake
 from models.folders.tiny_folders import write_json, write_sentence_transformers
 from models.onnx.tiny_onnx import (
     BODY,
@@ -22,7 +23,6 @@ from models.onnx.tiny_onnx import (
     expected_tokens,
     write_encoder,
 )
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from safetensors.numpy import load_file
 
+from models.bake import bake
 from models.folders.tiny_folders import (
     change_json,
     write_json,
@@ -16,7 +17,6 @@ from models.folders.tiny_folders import (
     write_sentence_transformers,
     write_two_encoders,
 )
-from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.sources.sentence_transformers.module import Router
@@ -24,6 +24,7 @@ from polybake.baking.sources.sentence_transformers.router_config import read_rou
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.cli.init import settings_text
+from polybake.cli.target import config_for
 from polybake.config import load_config
 from polybake.errors import InputError
 
@@ -203,7 +204,7 @@ def test_init_writes_routes_that_bake_again(tmp_path: Path) -> None:
     """polybake.toml lists each route's steps, one a line, and is read as the folder is."""
     folder = write_two_encoders(tmp_path / "model")
     source, path = open_source(folder), tmp_path / "polybake.toml"
-    text = settings_text(source, folder, "two", tmp_path, "native")
+    text = settings_text(source, config_for(folder, (), name="m"), tmp_path)
     path.write_text(text)
     assert '[steps.routes]\nquery = [\n    {step = "pool", mode = "mean"},\n' in text
     assert tomllib.loads(text)["prompts"] == {"query": "", "document": ""}

@@ -37,7 +37,7 @@ def bge_m3(folder: ModelFolder, tokenizer: BakedTokenizer) -> TaskHead | None:
 def readable(folder: ModelFolder) -> bool:
     """Whether both layers are safetensors, or may be read as the pickles that they are."""
     files = [_file(folder, layer) for layer in LAYERS]
-    return folder.pickle == "tensors" or all(one and one.suffix == SAFE for one in files)
+    return folder.settings.pickle == "tensors" or all(one and one.suffix == SAFE for one in files)
 
 
 def _file(folder: ModelFolder, layer: str) -> Path | None:
@@ -75,7 +75,7 @@ def _layer(folder: ModelFolder, layer: str) -> Dense:
         raise InputError(
             f"{folder.path / (layer + PICKLED)}: is a pickle, which may run code; to read its "
             'tensors and run nothing of it, say pickle = "tensors" below [model] in polybake.toml '
-            '(--pickle tensors), or say task = "embed" for the dense vectors alone'
+            '(--set model.pickle=tensors), or say task = "embed" for the dense vectors alone'
         )
     try:
         arrays = tensors_of(file, {"weight": "weight", "bias": "bias"})

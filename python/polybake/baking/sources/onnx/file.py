@@ -2,7 +2,7 @@
 
 import dataclasses
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -36,7 +36,7 @@ from polybake.baking.sources.source import (
 )
 from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.steps.state import State
-from polybake.base.files.model_folder import ModelFolder, Pickle
+from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
@@ -119,25 +119,13 @@ class OnnxFile:
         return model
 
 
-def open_onnx_file(
-    path: Path,
-    *,
-    allow_unknown: Sequence[str] = (),
-    pickle: Pickle = "refused",
-) -> Source:
+def open_onnx_file(path: Path, settings: SourceSettings = AS_IT_IS) -> Source:
     """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up.
-
-    Args:
-        path: The file.
-        allow_unknown: As in `polybake.baking.sources.open_source`.
-        pickle: As there.
 
     Raises:
         InputError: The file is no encoder that can be baked, or its tokenizer is missing.
     """
-    places = [
-        ModelFolder.at(place, allow_unknown, pickle) for place in (path.parent, path.parent.parent)
-    ]
+    places = [ModelFolder.at(place, settings) for place in (path.parent, path.parent.parent)]
     folder = with_tokenizer(places)
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)

@@ -115,15 +115,15 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
     Raises:
         InputError: The model brings its own code, is quantized, or has no safetensors.
     """
-    if folder.attention is not None:
+    if folder.settings.attention is not None:
         raise InputError(
             f"{folder.path}: PyTorch runs the model's class as it is; leave out attention = "
-            f'"{folder.attention}", or encoder = "torch"'
+            f'"{folder.settings.attention}", or encoder = "torch"'
         )
-    if folder.adapter is not None:
+    if folder.settings.adapter is not None:
         raise InputError(
             f"{folder.path}: PyTorch runs the model's class as it is; leave out adapter = "
-            f'"{folder.adapter}", or encoder = "torch"'
+            f'"{folder.settings.adapter}", or encoder = "torch"'
         )
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     config = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy)
