@@ -12,7 +12,7 @@ from models.folders.drawn import drawn_weights, write_drawn
 from models.folders.tiny_folders import CONFIG, write_bert
 from models.onnx.quantized_onnx import quantize_dynamic
 from models.onnx.tiny_onnx import write_encoder
-from polybake.baking.assemble.size import check_fits
+from polybake.baking.assemble.model_file import check_fits
 from polybake.baking.bake_config import bake_config
 from polybake.cli.main import app
 from polybake.config import load_config

@@ -15,8 +15,7 @@ import pytest
 from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import processors
-from polybake.runtime.session import open_session, run
-from polybake.runtime.time_limit import TimeLimit
+from polybake.runtime.session import TimeLimit, open_session, run
 
 
 def test_opens_on_the_cpu(tmp_path: Path) -> None:

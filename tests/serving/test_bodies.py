@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from starlette.types import Message, Receive
 
 from polybake.serving.asked import Asked, Batch, InputRows, RowOrRows, Texts
-from polybake.serving.bodies import Bodies
+from polybake.serving.gate import Bodies
 from polybake.serving.json_body import parsed
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal

@@ -12,8 +12,8 @@ from unittest.mock import Mock
 import uvicorn
 from uvicorn.server import ServerState
 
-from polybake.serving.connection import Connection, connections
 from polybake.serving.limits import Limits
+from polybake.serving.server import Connection, connections
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"

@@ -11,14 +11,12 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake.baking.assemble.build import build, encoder_for
+from polybake.baking.assemble.client_tokens import check_joined, check_split
 from polybake.baking.assemble.describe import describe
-from polybake.baking.assemble.joined import check_joined
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.assemble.place import check_place
+from polybake.baking.assemble.model_file import check_fits, check_place, too_large
 from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
-from polybake.baking.assemble.size import check_fits, too_large
-from polybake.baking.assemble.split import check_split
 from polybake.baking.golden.embedded import embedded_cases
 from polybake.baking.golden.golden import THREADS, contract_cases, reference
 from polybake.baking.golden.texts import read_texts, user_cases
@@ -31,7 +29,7 @@ from polybake.baking.prove.invariance import (
     encoder_run,
     measure_invariance,
 )
-from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
+from polybake.baking.prove.precision import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step

@@ -1,7 +1,10 @@
 """Open ONNX Runtime sessions that really use the requested provider."""
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,6 @@ from numpy.typing import NDArray
 
 from polybake.errors import CheckFailed, InputError, RequirementMissing, RunFailed
 from polybake.runtime.processors import limited, processors
-from polybake.runtime.time_limit import TimeLimit
 
 _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
     "cpu": ("CPUExecutionProvider", {}),
@@ -27,6 +29,42 @@ _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
 }
 _ERRORS_ONLY = 3
 _NOTHING = 4
+
+
+class TimeLimit:
+    """Ends runs that take too long.
+
+    One thread watches all runs: a thread for each run would take a tenth of a short text's time.
+
+    Args:
+        seconds: What a run may take; it is ended at the first check after that.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._ends: dict[ort.RunOptions, float] = {}
+        self._watch: threading.Thread | None = None
+
+    @contextmanager
+    def options(self) -> Iterator[ort.RunOptions]:
+        """Give the options of a run; their ``terminate`` says afterwards whether it was ended."""
+        options = ort.RunOptions()
+        self._ends[options] = time.monotonic() + self.seconds
+        if self._watch is None or not self._watch.is_alive():  # a fork has no threads
+            self._watch = threading.Thread(target=self._look, daemon=True)
+            self._watch.start()
+        try:
+            yield options
+        finally:
+            del self._ends[options]
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(self.seconds / _LOOKS)
+            for options, end in list(self._ends.items()):
+                if end < time.monotonic():
+                    options.terminate = True
+
 
 #: A batch of the longest texts through a large model takes a part of it.
 TIME_LIMIT = TimeLimit(seconds=600)
@@ -159,3 +197,7 @@ def run_encoder(
     """The outputs of an encoder without steps; its inputs may have another type than the bake's."""
     typed = {one.name: fed[one.name].astype(_INTEGERS[one.type]) for one in session.get_inputs()}
     return run(session, outputs, typed)
+
+
+#: How often the runs are checked within the time limit.
+_LOOKS = 60

@@ -13,11 +13,10 @@ from tokenizers import AddedToken, Tokenizer, models
 
 from models.files.task_models import write_spans
 from models.folders.tiny_folders import CONFIG, write_bert
+from polybake.baking.assemble.build import added_tokens, fitted, seek, table_rows
 from polybake.baking.assemble.fold import fold
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.assemble.seek import seek
-from polybake.baking.assemble.size import check_fits
-from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
+from polybake.baking.assemble.model_file import check_fits
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.layers.network import new_model
 from polybake.baking.sources import open_source

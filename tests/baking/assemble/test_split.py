@@ -10,8 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from models.files.task_models import write_labelled_tokens
 from models.folders.tiny_folders import CONFIG, write_bert
-from polybake.baking.assemble.joined import check_joined
-from polybake.baking.assemble.split import check_split
+from polybake.baking.assemble.client_tokens import check_joined, check_split
 from polybake.baking.bake_config import bake_config
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head

@@ -12,7 +12,7 @@ from onnxscript import GraphBuilder, ir
 
 from models.bake import bake
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
-from polybake.baking.graph.float32 import widen
+from polybake.baking.graph.external_data import widen
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize
 from polybake.baking.layers.network import new_model

@@ -7,8 +7,12 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from polybake.baking.prove.deviation import check_close, measure_deviation, rounding_tolerances
-from polybake.baking.prove.lowered import round_at_each_node
+from polybake.baking.prove.precision import (
+    check_close,
+    measure_deviation,
+    round_at_each_node,
+    rounding_tolerances,
+)
 from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
 from polybake.base.modelfile.manifest import Deviation
 from polybake.errors import CheckFailed

@@ -14,7 +14,7 @@ from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, writ
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.golden.golden import cases_for, make_fixture
-from polybake.baking.quantization.largest import largest_values
+from polybake.baking.quantization.float16 import largest_values
 from polybake.baking.quantization.narrow_nodes import NarrowNodes
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -17,8 +17,7 @@ from polybake.baking.sources import open_source
 from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.bulk.fit.corpus import Corpus
-from polybake.bulk.fit.fit import Wanted, fit, fitted
-from polybake.bulk.fit.moments import Moments
+from polybake.bulk.fit.fit import Moments, Wanted, fit, fitted
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 

@@ -12,7 +12,6 @@ from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.golden import THREADS, golden_cases
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.graph.open_written import open_written
-from polybake.baking.prove.constant_axes import constant_axis
 from polybake.baking.prove.invariance import baked_run, largest, measure_invariance
 from polybake.base.modelfile.fixture import (
     TOLERANCES,
@@ -109,3 +108,48 @@ class GoldenTexts:
             vectors = encode_vectors(decode_vectors(case.embeddings), edges.slack(unquantized))
             granted.append(case.model_copy(update={"embeddings": vectors}))
         return granted
+
+
+#: The sizes that are tried; examples are seldom larger.
+_TEXTS, _TOKENS = 8, 512
+
+_REMEDY = (
+    "export it again with two example texts or more, of several tokens, and make no Python number "
+    "of a size, such as int(input_ids.shape[0])"
+)
+
+
+def constant_axis(runner: Runner) -> str | None:
+    """Return what a graph that fails does run on, and the remedy; None if no axis is constant."""
+    row = runner.tokenizer.encode(["a"])[0] or [runner.contract.pad_id]
+    short = len(row)
+
+    def runs(texts: int, tokens: int) -> bool:
+        output = runner.contract.output
+        try:
+            (found,) = runner.outputs([row] * texts, [output.name], length=tokens)
+        except RunFailed:
+            return False
+        return output.counts is not None or len(found) == texts
+
+    if runs(1, short):
+        if not runs(2, short):
+            return _said("one text but not two", "batch size", 1)
+        if not runs(1, short + 1):
+            return _said(f"{short} tokens but not {short + 1}", "sequence length", short)
+        return None
+    texts = next((size for size in range(2, _TEXTS + 1) if runs(size, short)), None)
+    if texts is not None:
+        return _said(f"{texts} texts but not one", "batch size", texts)
+    lengths = range(short + 1, min(_TOKENS, runner.contract.max_length) + 1)
+    tokens = next((size for size in lengths if runs(1, size)), None)
+    if tokens is not None:
+        return _said(f"{tokens} tokens but not {short}", "sequence length", tokens)
+    return None
+
+
+def _said(runs: str, axis: str, size: int) -> str:
+    return (
+        f"the graph runs on {runs}: a {axis} of {size} is a constant in it, though the axis is "
+        f"declared dynamic; {_REMEDY}"
+    )

@@ -9,6 +9,7 @@ from polybake.base.modelfile.manifest import NO_LIMIT, SOUGHT, Pair
 from polybake.errors import CheckFailed
 from polybake.runtime.tokenization.pair_prompt import PairPrompt
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.words import stretches
 
 
 def check_joined(
@@ -61,4 +62,26 @@ def _check_prompt(prompt: PairPrompt, whole: BakedTokenizer, golden: Sequence[Ca
                 raise CheckFailed(
                     f"case {case.id}: the model's prompt has {found[-20:]} at its end, and clients "
                     f"would have {[*ids[-20:]]}; nothing was written; report the prompt"
+                )
+
+
+def check_split(tokenizer: BakedTokenizer, golden: Sequence[Case]) -> None:
+    """Compare the ids of golden texts with those of their stretches.
+
+    Raises:
+        CheckFailed: The ids of a text differ.
+    """
+    for case in golden:
+        for row in case.texts:
+            text = row if isinstance(row, str) else row[1]
+            parts = stretches(text)
+            if len(parts) < 2:
+                continue
+            found = [token for one in tokenizer.bare(parts) for token in one.ids]
+            whole = tokenizer.bare([text])[0].ids
+            if found[: len(whole)] != whole:
+                raise CheckFailed(
+                    f"case {case.id}: the tokenizer makes {whole[:20]} of a text and {found[:20]} "
+                    "of what lies between its gaps, so that no word's tokens are known; nothing "
+                    "was written; take a model whose tokenizer splits at white space"
                 )

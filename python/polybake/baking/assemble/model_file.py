@@ -1,5 +1,6 @@
 """Check whether a graph fits into one file, and which settings would fit."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from onnxscript import ir
@@ -7,9 +8,13 @@ from onnxscript import ir
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.graph.storage import token_tables, wide_weights
 from polybake.baking.graph.write import serialize
-from polybake.baking.quantization.saved import int4_saves, int8_saves
+from polybake.baking.quantization.blocks import BITS
+from polybake.baking.quantization.products import groups
+from polybake.baking.quantization.tables import table_of
+from polybake.base.modelfile import container
 from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.weights import weights_name
 from polybake.errors import InputError
 
 
@@ -66,3 +71,46 @@ def _int8(model: ir.Model) -> int:
 
 def _int4(model: ir.Model) -> int:
     return serialize(model).size - int4_saves(model)
+
+
+def check_place(out: Path) -> Path | None:
+    """Check that an existing file is an earlier bake, which may be overwritten.
+
+    Returns:
+        The weights of the earlier bake, where they lie beside it under its own name.
+
+    Raises:
+        InputError: It is something else, such as the source.
+    """
+    if out.exists() and not (out.is_file() and container.is_baked(out)):
+        raise InputError(
+            f"{out}: is there already, and is no file that polybake wrote; "
+            "choose another --output, or remove it"
+        )
+    with suppress(InputError):  # there is none, or it lacks its weights
+        weights = container.read_head(out).manifest.weights
+        if weights is not None and weights.file == weights_name(out.stem, weights.sha256):
+            return out.with_name(weights.file)
+    return None
+
+
+def int8_saves(model: ir.Model) -> int:
+    """How many bytes of weights, about, `int8.quantize` saves of ``model``."""
+    return _saves(model, 8)
+
+
+def int4_saves(model: ir.Model) -> int:
+    """How many bytes of weights, about, `int4.quantize` saves of ``model``."""
+    return _saves(model, BITS)
+
+
+def _saves(model: ir.Model, bits: float) -> int:
+    """Of products with ``bits`` a weight, and tables of eight."""
+    products = {one.weight for group in groups(model.graph) for one in group.layers[0]}
+    tables = {table for node in model.graph if (table := table_of(node)) is not None}
+    saved = int(_bytes(products) * (1 - bits / 32))
+    return saved + 3 * _bytes(tables - products) // 4
+
+
+def _bytes(weights: set[ir.Value]) -> int:
+    return sum(weight.const_value.nbytes for weight in weights if weight.const_value)
