@@ -1,1 +1,0 @@
-"""Functions for the workers of a Ray cluster."""

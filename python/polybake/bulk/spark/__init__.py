@@ -1,1 +1,0 @@
-"""Functions for the executors of a Spark cluster."""
