@@ -1,33 +1,27 @@
 """The post-processing steps, by the name that polybake.toml and the manifest use."""
 
-from polybake.baking.steps.activation import Activation
-from polybake.baking.steps.dense import Dense
-from polybake.baking.steps.dropout import Dropout
+from polybake.baking.steps.elements import KeepLargest, Select, Truncate
+from polybake.baking.steps.elementwise import (
+    Activation,
+    Dropout,
+    LayerNorm,
+    Normalize,
+    Scale,
+    Subtract,
+)
 from polybake.baking.steps.hybrid import Hybrid
-from polybake.baking.steps.keep_largest import KeepLargest
-from polybake.baking.steps.layer_norm import LayerNorm
-from polybake.baking.steps.leave_out import LeaveOut
-from polybake.baking.steps.leave_out_ends import LeaveOutEnds
-from polybake.baking.steps.normalize import Normalize
 from polybake.baking.steps.onnx_fragment import OnnxFragment
-from polybake.baking.steps.pca import Pca
 from polybake.baking.steps.pool import Pool
+from polybake.baking.steps.projections import Dense, Pca, RemoveComponents, TiedDense, Whiten
 from polybake.baking.steps.python_file import PythonFile
 from polybake.baking.steps.quantize import Quantize
-from polybake.baking.steps.remove_components import RemoveComponents
 from polybake.baking.steps.route import Route
-from polybake.baking.steps.scale import Scale
-from polybake.baking.steps.select import Select
 from polybake.baking.steps.spans import Spans
 from polybake.baking.steps.splade import Splade
 from polybake.baking.steps.state import Arrays, Floats, State, Values
 from polybake.baking.steps.step import Step
-from polybake.baking.steps.subtract import Subtract
-from polybake.baking.steps.tied_dense import TiedDense
-from polybake.baking.steps.truncate import Truncate
-from polybake.baking.steps.unpad import Unpad
+from polybake.baking.steps.tokens import LeaveOut, LeaveOutEnds, Unpad
 from polybake.baking.steps.weighted_layer_pooling import WeightedLayerPooling
-from polybake.baking.steps.whiten import Whiten
 
 _ALL: tuple[type[Step], ...] = (
     Pool,

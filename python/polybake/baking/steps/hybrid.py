@@ -7,13 +7,10 @@ import numpy as np
 from onnxscript import OpBuilder, ir
 
 from polybake.baking.steps.arrays import check_tokens
-from polybake.baking.steps.dense import Dense
-from polybake.baking.steps.inner_steps import build_each
-from polybake.baking.steps.leave_out import LeaveOut
-from polybake.baking.steps.leave_out_ends import LeaveOutEnds
+from polybake.baking.steps.projections import Dense
 from polybake.baking.steps.state import Arrays, State, Value, Values
-from polybake.baking.steps.step import Step
-from polybake.baking.steps.unpad import Unpad
+from polybake.baking.steps.step import Step, build_each
+from polybake.baking.steps.tokens import LeaveOut, LeaveOutEnds, Unpad
 
 #: The graph's outputs besides the dense one: a number and a vector for each token but the first.
 TOKEN_WEIGHTS, TOKEN_EMBEDDINGS = "token_weights", "token_embeddings"

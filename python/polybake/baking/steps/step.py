@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -113,3 +113,21 @@ def _readable(value: object) -> str:
     if isinstance(value, np.ndarray):
         return "x".join(str(size) for size in value.shape)
     return str(value)
+
+
+def build_each(op: OpBuilder, scope: str, steps: Iterable[Step], state: Values) -> Values:
+    """Add steps to the graph, each under its own name.
+
+    Args:
+        op: The builder.
+        scope: The first part of the names.
+        steps: The steps, in order.
+        state: What the first of them takes.
+    """
+    for index, step in enumerate(steps):
+        op.builder.push_module(f"{scope}.{index}", type(step).__name__)
+        try:
+            state = step.build(op, state)
+        finally:
+            op.builder.pop_module()
+    return state
