@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from polybake.baking.tokenizer.words import stretches
 from polybake.base.modelfile.fixture import Case
 from polybake.errors import CheckFailed
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.words import stretches
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 def check_split(tokenizer: BakedTokenizer, golden: Sequence[Case]) -> None:

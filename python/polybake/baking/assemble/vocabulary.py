@@ -7,7 +7,7 @@ from onnxscript import ir
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: Tokens that a message names.
 _SHOWN = 3

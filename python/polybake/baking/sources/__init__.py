@@ -32,7 +32,7 @@ from polybake.base.files.inputs import asked
 from polybake.base.files.model_folder import Attention, ModelFolder, Pickle
 from polybake.config import EncoderMaker, RerankTable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
     "sentence_transformers": open_sentence_transformers,

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.source import OpenEncoder, Source
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.model_config import ModelConfig
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.pair_prompt import DOCUMENT, QUERY, PairPrompt
 from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.config import RerankTable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _QWEN = "<|im_start|>system\n{}<|im_end|>\n<|im_start|>user\n"
 

@@ -21,12 +21,12 @@ from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder, named
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The architecture of Stanford's ColBERT, whose checkpoints hold its projection, too.
 STANFORD_COLBERT: HeadKind = "HF_ColBERT"

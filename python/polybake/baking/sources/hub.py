@@ -10,7 +10,7 @@ from polybake.baking.sources.heads.bge_m3 import LAYERS, PICKLED, SAFE
 from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
-from polybake.baking.sources.tokenizer_files.classes import FILES as TOKENIZER_FILES
+from polybake.baking.tokenizer.conversion import VOCABULARIES
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
@@ -57,7 +57,7 @@ def fetch(
     places = _places(folder)
     old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
     beside = (*_BESIDE, *(_BESIDE_PICKLED if pickle == "tensors" else ()))
-    needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES), *beside]
+    needed = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
     _download(reference, snapshot.name, needed)
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
     if left and pickle == "tensors":

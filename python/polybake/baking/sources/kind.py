@@ -3,10 +3,10 @@
 from typing import Literal
 
 from polybake.baking.sources.checkpoint import STANFORD_COLBERT, refuse_adapter
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 Kind = Literal[
     "sentence_transformers",

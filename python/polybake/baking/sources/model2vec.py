@@ -8,15 +8,14 @@ from pydantic import Field
 
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.sources.static_encoder import open_static_embedding
-from polybake.base.files.known_keys import KnownKeys
-from polybake.base.files.model_folder import ModelFolder
-from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.tokenizer_json import (
+from polybake.baking.tokenizer.tokenizer_json import (
     Component,
     TokenizerJson,
     read_tokenizer,
-    truncation,
 )
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
 
 
 class _Model2VecConfig(JsonModel, KnownKeys):
@@ -75,7 +74,7 @@ def _truncated(folder: ModelFolder, data: TokenizerJson, limit: int | None) -> T
     whole = rf"(?m)\A(?:.{{100}}){{{hundreds}}}.{{{rest}}}\K.+"
     cut = Component.model_validate({"type": "Replace", "pattern": {"Regex": whole}, "content": ""})
     normalizer = Component(type="Sequence", normalizers=[cut, *data.parts("normalizer")])
-    return data.model_copy(update={"truncation": truncation(limit), "normalizer": normalizer})
+    return data.cut_at(limit).model_copy(update={"normalizer": normalizer})
 
 
 def _without_unknown(folder: ModelFolder, data: TokenizerJson) -> Recipe:

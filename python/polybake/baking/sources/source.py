@@ -10,12 +10,11 @@ from onnxscript import GraphBuilder, ir
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.steps import Step
 from polybake.baking.steps.state import Values
+from polybake.baking.tokenizer.pair_prompt import PairPrompt
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Input, Similarity
 from polybake.config import RerankTable
-from polybake.runtime.tokenization.pair_prompt import PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import Side
+from polybake.runtime.tokenizer import BakedTokenizer, Side
 
 Recipe = tuple[dict[str, object], ...]
 

@@ -10,11 +10,11 @@ from polybake.baking.encoders.static_embedding import StaticEmbedding
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.module_weights import weight_file
+from polybake.baking.tokenizer.tokenizer_json import TokenizerJson, read_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import NO_LIMIT, Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, read_tokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The id of padding: any row of the table will do, as padding is masked.
 _PAD_ID = 0

@@ -7,8 +7,8 @@ from polybake.baking.sources.heads.question_answering import question_answering
 from polybake.baking.sources.heads.sequence_classification import sequence_classification
 from polybake.baking.sources.heads.token_classification import token_classification
 from polybake.baking.sources.source import HeadKind, TaskHead
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 __all__ = ["head_of_kind", "masked_lm", "open_head"]
 

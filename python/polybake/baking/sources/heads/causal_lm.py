@@ -15,10 +15,10 @@ from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead
 from polybake.baking.steps import Dense, Pool, Step
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel, first_fault
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 _TABLE, _OWN = "embed_tokens.weight", "lm_head.weight"
 

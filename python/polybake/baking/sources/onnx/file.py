@@ -34,12 +34,12 @@ from polybake.baking.sources.source import (
     SourceReference,
     TaskHead,
 )
-from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.steps.state import State
+from polybake.baking.tokenizer.model_config import COUNT_BEHIND_PADDING, ModelConfig
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer, with_tokenizer
 from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 
 _STACKED = "start_and_end_logits"
 

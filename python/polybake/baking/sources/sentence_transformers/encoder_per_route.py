@@ -14,7 +14,7 @@ from polybake.baking.sources.source import EncoderGraph
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ from polybake.baking.sources.sentence_transformers.route_limits import (
 )
 from polybake.baking.sources.sentence_transformers.transformer import takes_messages
 from polybake.baking.sources.source import Encoder, OpenEncoder, Recipe, Source, TaskHead
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _ENCODERS = ("Transformer", "MLMTransformer")
 #: The tables that a route may begin with if the other one has an encoder.

@@ -24,10 +24,10 @@ from polybake.baking.sources.sentence_transformers.transformer import (
 from polybake.baking.sources.sentence_transformers.transformer_settings import CausalLMSettings
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.baking.sources.torch_classes import activation_of
+from polybake.baking.tokenizer.pair_prompt import DOCUMENT, QUERY, PairPrompt
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
 
 _Id = Annotated[int, Field(ge=0)]
 

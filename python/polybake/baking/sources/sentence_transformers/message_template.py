@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from polybake.baking.tokenizer.chat_template import rendered
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.printable import printable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.chat_template import rendered
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 #: How a message holds its text; ``auto`` is found in the template.
 Format = Literal["flat", "structured", "auto"]

@@ -17,10 +17,10 @@ from polybake.baking.sources.sentence_transformers.transformer import (
 )
 from polybake.baking.sources.sentence_transformers.transformer_settings import MessageSettings
 from polybake.baking.sources.source import Encoder, OpenEncoder
+from polybake.baking.tokenizer.prompt_tokens import with_suffix
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.suffix import with_suffix
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The prompt of calls that name none: a message without a system's before it.
 _PLAIN = "message"

@@ -20,11 +20,11 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     QueryExpansion,
 )
 from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.tokenizer.prompt_tokens import with_prefix_tokens
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
-from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
 _MASK = "MultiVectorMask"
 #: PyLate's package; its Dense is that of sentence-transformers, for tokens.

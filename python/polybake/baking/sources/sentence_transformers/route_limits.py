@@ -18,10 +18,10 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, Recipe
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 NOT_IN_ROUTERS = (
     "has query_length or document_length, and the model a Router with routes of its own; set "

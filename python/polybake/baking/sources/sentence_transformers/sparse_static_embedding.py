@@ -6,14 +6,14 @@ from tokenizers import Tokenizer
 from polybake.baking.encoders.bag_of_words import BagOfWords
 from polybake.baking.sources.module_weights import exact_tensors
 from polybake.baking.sources.static_encoder import StaticEncoder
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _NAME = "sparse_static_embedding"
 

@@ -11,10 +11,10 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, OpenEncoder
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The file's name, by every version since 1.0.
 _FILES = tuple(

@@ -18,7 +18,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.scratch import Scratch
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError, RequirementMissing, install
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _TOKENIZER = "tokenizer.json"
 _FILES = ("config.json", "model.safetensors.index.json", _TOKENIZER)

@@ -11,8 +11,7 @@ from polybake.baking.sources.torch.model import TorchModel
 from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.errors import CheckFailed
 from polybake.runtime.session import open_session
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import Side
+from polybake.runtime.tokenizer import BakedTokenizer, Side
 
 
 @dataclass(frozen=True)
