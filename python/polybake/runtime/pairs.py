@@ -19,17 +19,7 @@ def surrounded(pair: Pair, texts: tuple[str, str]) -> tuple[str, str]:
 def join(
     pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
 ) -> tuple[list[int], list[int]]:
-    """Join two texts' ids, without special tokens; return the ids of the pair and their types.
-
-    Args:
-        pair: How they are joined.
-        first: The ids of the first text, with what stands around it.
-        second: The ids of the second text.
-        max_length: The most tokens of the row.
-
-    Raises:
-        InputError: Only one text may be cut, and the other leaves no room for it.
-    """
+    """Join two texts' ids, without special tokens; return the ids of the pair and their types."""
     room = max_length - pair.special
     first, second = first[: pair.texts[0].limit], second[: pair.texts[1].limit]
     sizes = _sizes(pair, len(first), len(second), room)

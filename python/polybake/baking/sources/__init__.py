@@ -56,22 +56,7 @@ def open_source(
     attention: Attention | None = None,
     adapter: str | None = None,
 ) -> Source:
-    """Open a model folder, a repository of the hub, or an ``.onnx`` file.
-
-    Args:
-        source: The result of `polybake.base.files.hub_reference.parse_source`.
-        encoder: What makes the graph of a folder's encoder.
-        allow_unknown: Unknown keys of the source's files that, as the user says, change no
-            vector.
-        pickle: What is done with weights that are a pickle.
-        rerank: How a causal language model is asked about a pair; None leaves it to the source.
-        attention: What a decoder's tokens attend to, where only its own code says it.
-        adapter: The adapter in the checkpoint that is merged into its weights; None merges none.
-
-    Raises:
-        InputError: The source does not exist, or is not a model that polybake can bake.
-        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached.
-    """
+    """Open a model folder, a repository of the hub, or an ``.onnx`` file."""
     file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"
     if isinstance(source, HubReference):
         folder = hub.fetch(source, allow_unknown, pickle)

@@ -124,16 +124,7 @@ def is_language_model(folder: ModelFolder) -> bool:
 def open_causal_reranker(
     folder: ModelFolder, open_encoder: OpenEncoder, asked: RerankTable | None
 ) -> Source:
-    """Open a folder with the weights of a causal language model.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in it.
-        asked: How it is asked; None takes its authors' way.
-
-    Raises:
-        InputError: Something is missing or not supported, or an answer is no single token.
-    """
+    """Open a folder with the weights of a causal language model."""
     tokenizer = open_tokenizer(folder)
     known = _PUBLISHED.get(repository_of(folder.identifier))
     if asked is None and known is not None:

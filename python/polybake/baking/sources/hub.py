@@ -37,19 +37,8 @@ def fetch(
     which the hub's bot converted them, unless the user names a revision. Without a network only
     the cache is used.
 
-    Args:
-        reference: The repository and its revision.
-        allow_unknown: Keys of its files that the user takes responsibility for.
-        pickle: What is done with weights that are a pickle.
-
     Returns:
         The snapshot, named by its commit.
-
-    Raises:
-        InputError: There is no such repository or revision, it may not be read, or its modules
-            are unknown.
-        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
-            cache lacks the model.
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
     commit = replace(reference, revision=snapshot.name)

@@ -10,15 +10,7 @@ from polybake.errors import InputError
 
 
 def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
-    """Open a folder with config.json, model.safetensors and tokenizer.json.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in the folder.
-
-    Raises:
-        InputError: Something is missing or not supported.
-    """
+    """Open a folder with config.json, model.safetensors and tokenizer.json."""
     tokenizer = open_tokenizer(folder)
     _check_no_chat_template(folder)
     encoder = open_encoder(folder, tokenizer)

@@ -39,11 +39,7 @@ class SavedBy(JsonModel):
 
 
 def kind_of(folder: ModelFolder) -> Kind:
-    """Return the kind of a folder.
-
-    Raises:
-        InputError: It is no model that polybake bakes, or a file with settings cannot be read.
-    """
+    """Return the kind of a folder."""
     if folder.file(_GLINER) is not None:
         raise InputError(
             f"{folder.path / _GLINER}: is of a GLiNER model, which is not baked; run it with "

@@ -40,9 +40,6 @@ def open_model2vec(folder: ModelFolder) -> Source:
     The unknown token takes no part, and the limit is model2vec's own. A folder that has
     modules.json, too, is opened as sentence-transformers does, which counts that token.
 
-    Raises:
-        InputError: a file is missing, damaged, or does not fit the others.
-
     Source: model2vec ``StaticModel.from_pretrained`` and ``encode``.
     """
     remedy = "set max_length to a positive number or null, and normalize to true or false"

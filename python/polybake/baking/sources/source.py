@@ -73,15 +73,7 @@ class Encoder(Protocol):
         """How far a comparison with `reference` proves a bake."""
 
     def for_pairs(self, gives_types: Callable[[], bool]) -> "Encoder":
-        """Return the encoder of pairs of texts.
-
-        Args:
-            gives_types: Whether the tokenizer gives types to tokens; asked if the encoder's table
-                has several.
-
-        Raises:
-            InputError: ``gives_types`` does not know it.
-        """
+        """Return the encoder of pairs of texts."""
 
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""

@@ -45,15 +45,7 @@ class StaticEncoder(BuiltEncoder):
 def open_static_embedding(
     folder: ModelFolder, data: TokenizerJson
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open a folder of sentence-transformers' StaticEmbedding, or of model2vec.
-
-    Args:
-        folder: The folder with model.safetensors.
-        data: The content of its tokenizer.json.
-
-    Raises:
-        InputError: The weights are missing, damaged, or do not fit the tokenizer.
-    """
+    """Open a folder of sentence-transformers' StaticEmbedding, or of model2vec."""
     file = weight_file(folder)
     rows = StaticEmbedding.load(file).ids
     encoder = StaticEncoder("static_embedding", lambda: StaticEmbedding.load(file))
@@ -63,11 +55,7 @@ def open_static_embedding(
 def static_embedding_beside(
     folder: ModelFolder, other: BakedTokenizer
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open the module as a route beside an encoder, whose special tokens do not count here.
-
-    Raises:
-        InputError: As in `open_static_embedding`.
-    """
+    """Open the module as a route beside an encoder, whose special tokens do not count here."""
     encoder, baked = open_static_embedding(folder, read_tokenizer(folder))
     same = baked.with_parts(post_processor=json.loads(other.json)["post_processor"])
     limit = min(baked.max_length + sum(other.special_tokens), NO_LIMIT)

@@ -27,15 +27,6 @@ def missing_tokens(
 ) -> list[dict[str, object]]:
     """The entries that ``added_tokens`` in tokenizer.json lacks, of words that have an id.
 
-    Args:
-        folder: The model's.
-        config: Names tokens.
-        data: The tokenizer.json.
-        tokenizer: Made of it.
-
-    Raises:
-        InputError: a token has no id.
-
     Source: transformers ``TokenizersBackend.__init__``, which adds them.
     """
     known = {entry.get("content") for entry in data.added_tokens}
@@ -73,9 +64,6 @@ def check_added_edges(config: TokenizerConfig, tokenizer: Tokenizer) -> None:
 
     transformers 4 obeys them in tokenizers of Llama's line; elsewhere a model's own code does.
     transformers 5 ignores them beside a tokenizer.json. A token that is not named is not added.
-
-    Raises:
-        InputError: A key is true, and tokenizer.json does not put its token there.
 
     Source: transformers ``LlamaTokenizerFast.update_post_processor`` of version 4.
     """

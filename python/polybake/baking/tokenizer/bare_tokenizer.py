@@ -61,16 +61,10 @@ class BareTokenizer:
         return min((text.find(one) for one in self._special if one in text), default=None)
 
     def cuts(self, before: str, gap: str, *, ends: bool) -> tuple[int, int]:
-        """Where what stands behind a text is parted from it, and from the next text.
+        """Where the gap behind a text is parted from it, and from the next text.
 
-        Args:
-            before: What is tokenised with the text.
-            gap: What stands behind it.
-            ends: Whether no other text stands behind that. A text that is cut must lose nothing
-                of the prompt, so it is parted at once.
-
-        Raises:
-            InputError: It cannot be parted there, or nowhere.
+        If no text stands behind the gap (``ends``), it is parted at once, as a text that is cut
+        must lose nothing of the prompt.
         """
         if not gap and ends:
             return 0, 0

@@ -18,11 +18,10 @@ _LEAF, _VALUE = 1 << 8, (1 << 31) - 1
 
 
 def fault_of(coded: str) -> str | None:
-    """Say what is wrong with a map; None if every search in it ends.
+    """Say what is wrong with a map in base64; None if every search in it ends.
 
-    Args:
-        coded: In base64: the size of a double array in bytes, as 4 bytes; the array of units of 4
-            bytes; the replacements in UTF-8, each with a NUL behind it.
+    It has the size of a double array in bytes, as 4 bytes; the array, of units of 4 bytes; the
+    replacements in UTF-8, each with a NUL behind it.
     """
     try:
         compiled = b64decode(coded, validate=True)
@@ -43,12 +42,7 @@ def fault_of(coded: str) -> str | None:
 
 
 def _fault_of_array(units: np.ndarray, replacements: bytes) -> str | None:
-    """Check where each unit leads, whether a search reaches it or not.
-
-    Args:
-        units: ``int64[units]``.
-        replacements: UTF-8.
-    """
+    """Check where each unit, ``int64[units]``, leads, whether a search reaches it or not."""
     # A unit with the highest bit is the value of a leaf; of these only the first is searched.
     places = np.flatnonzero((units >> 31 == 0) | (np.arange(len(units)) == 0))
     inner = units[places]

@@ -25,16 +25,7 @@ Conversation = Sequence[Mapping[str, object]]
 def rendered(
     template: str, conversations: Sequence[Conversation], variables: Mapping[str, object]
 ) -> list[str]:
-    """Render conversations with a chat template.
-
-    Args:
-        template: The template.
-        conversations: Messages, each with a role and a content.
-        variables: Further variables of the template.
-
-    Raises:
-        ValueError: The template fails, takes too long or too much memory, or renders too much.
-    """
+    """Render conversations with a chat template."""
     # With -P neither the working folder nor this file's is searched for modules.
     command = [sys.executable, "-P", str(Path(__file__))]
     given = json.dumps([template, conversations, variables])

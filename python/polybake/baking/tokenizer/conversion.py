@@ -107,13 +107,7 @@ def check_tokenizer_json(folder: ModelFolder) -> None:
 
 
 def convert(folder: ModelFolder) -> tuple[TokenizerJson, str]:
-    """Let transformers make the tokenizer.json of a folder that has none; return it and a note.
-
-    Raises:
-        InputError: The class of the folder's tokenizer is not known, or no tokenizer.json does what
-            it does, or its files are missing, damaged, or contradict each other.
-        RequirementMissing: transformers is not installed.
-    """
+    """Let transformers make the tokenizer.json of a folder that has none; return it and a note."""
     # The class is asked first: such a tokenizer has keys that no other has.
     name = _class(folder)
     _refuse_python(folder, name, PYTHON_ALONE)

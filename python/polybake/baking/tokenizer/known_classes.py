@@ -51,9 +51,6 @@ _TYPED_IN_4 = "AlbertTokenizer"
 def gives_types(folder: ModelFolder) -> bool:
     """Return whether the tokens of a pair have types.
 
-    Raises:
-        InputError: Neither ``model_input_names`` nor the tokenizer's class says it.
-
     Source: ``model_input_names`` of transformers' tokenizer classes.
     """
     config, model = TokenizerConfig.of(folder), folder.read("config.json", ModelConfig)

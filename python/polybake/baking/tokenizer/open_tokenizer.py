@@ -37,21 +37,7 @@ _PADDING = ("[PAD]", "<pad>", "<PAD>", "<|padding|>", "<|pad|>")
 def open_tokenizer(
     folder: ModelFolder, *, max_seq_length: int | None = None, lowercase: bool = False
 ) -> BakedTokenizer:
-    """Read the tokenizer of a model's folder and bake its limits and padding.
-
-    Args:
-        folder: The folder with tokenizer.json or the files that came before it and, if they exist,
-            tokenizer_config.json, special_tokens_map.json and config.json.
-        max_seq_length: sentence-transformers' own limit; None takes the tokenizer's and the
-            model's.
-        lowercase: sentence-transformers' ``do_lower_case``.
-
-    Raises:
-        InputError: tokenizer.json cannot be read, settings beside it contradict it, the length
-            limit or padding token is unknown, or the limit is below the number of special tokens;
-            or as in `convert`.
-        RequirementMissing: As in `convert`.
-    """
+    """Read the tokenizer of a model's folder and bake its limits and padding."""
     note = ""
     if folder.file(_FILE) is None:
         data, note = convert(folder)

@@ -39,12 +39,7 @@ class PairPrompt:
     max_length: int | None = None
 
     def for_pairs(self, baked: BakedTokenizer) -> tuple[BakedTokenizer, Pair]:
-        """Return the tokenizer of the two texts, and how their ids are joined.
-
-        Raises:
-            InputError: The prompt does not hold both texts in their order, cannot be parted so that
-                no id changes, or leaves no room for texts.
-        """
+        """Return the tokenizer of the two texts, and how their ids are joined."""
         texts = [one for part in self.parts for one in part if isinstance(one, int)]
         if texts != [QUERY, DOCUMENT]:
             names = ", ".join(("query", "document")[text] for text in texts) or "no text"
@@ -64,11 +59,7 @@ class PairPrompt:
         return replace(baked, json=tokenizer.json, max_length=most), pair
 
     def whole(self, baked: BakedTokenizer) -> Callable[[Sequence[str]], list[int]]:
-        """Return what makes a pair's ids as its authors' code does: of whole parts, then joined.
-
-        Args:
-            baked: The model's tokenizer.
-        """
+        """Return what makes a pair's ids as its authors' code does: of whole parts, then joined."""
         return partial(self._ids, BareTokenizer(baked), self._most(baked))
 
     def _most(self, baked: BakedTokenizer) -> int:

@@ -21,14 +21,8 @@ def for_pairs(
 ) -> tuple[BakedTokenizer, Pair]:
     """Return the tokenizer without special tokens, and how it joined two texts.
 
-    Args:
-        baked: The tokenizer for single texts.
-        cut: Which text is cut if both are too long together.
-        typed: Whether tokens have the types of tokenizer.json; else all have type 0.
-        sought: Whether the types of the second text's tokens say that answers are sought in it.
-
-    Raises:
-        InputError: The tokenizer does not join two texts, or puts nothing before a question.
+    Tokens have the types of tokenizer.json if ``typed``, else 0; those of the second text also say
+    that answers are sought in it if ``sought``.
     """
     pair = pair_of(Tokenizer.from_str(baked.with_parts(truncation=None).json), baked.cut_side)
     if not typed:
@@ -41,16 +35,7 @@ def for_pairs(
 
 
 def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
-    """Find where a tokenizer puts the texts of a pair and its special tokens.
-
-    Args:
-        tokenizer: The tokenizer, without truncation and padding.
-        side: The side that it truncates.
-
-    Raises:
-        InputError: The tokenizer makes no tokens of the probes, or does not put one text of a
-            pair after the other.
-    """
+    """Find where a tokenizer without a limit puts the texts of a pair and its special tokens."""
     for probe in _PROBES:
         found = tokenizer.encode(probe, probe)
         pieces: list[Piece] = []
@@ -70,11 +55,7 @@ def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
 
 
 def _sought(pair: Pair) -> Pair:
-    """Return the pair with types that say that answers are sought in the second text.
-
-    Raises:
-        InputError: No token stands before the first text to mean that there is no answer.
-    """
+    """Return the pair with types that say that answers are sought in the second text."""
     if pair.pieces[0].id is None:
         raise InputError(
             "the tokenizer puts no token before a question, expected one that stands for no "

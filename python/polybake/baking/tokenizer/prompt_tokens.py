@@ -37,10 +37,6 @@ def with_suffix(baked: BakedTokenizer, prompts: Iterable[str], suffix: str) -> B
     """Return the tokenizer that adds a suffix's ids behind texts, and no other special tokens.
 
     The ids count within the limit, so that a long text loses its end and keeps the suffix.
-
-    Raises:
-        InputError: The suffix shares tokens with a text behind one of the prompts, or leaves no
-            room for it; or the tokenizer cuts the beginning of texts.
     """
     bare = BareTokenizer(baked)
     ids = bare.ids(suffix)

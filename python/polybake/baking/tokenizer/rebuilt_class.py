@@ -55,9 +55,6 @@ class RebuiltClass:
         """Return tokenizer.json as both versions of transformers change it.
 
         Version 4 changes the file's BertNormalizer alone, and fails where there is no normalizer.
-
-        Raises:
-            InputError: A setting contradicts tokenizer.json.
         """
         for key, (default, says) in self.flags.items():
             if config.flag(key, default=default) != (found := says(data)):
@@ -79,11 +76,7 @@ class RebuiltClass:
         return data.model_copy(update={"normalizer": Component.model_validate(normalizer)})
 
     def check_edges(self, config: TokenizerConfig, tokenizer: Tokenizer) -> None:
-        """Compare the tokens that tokenizer.json's post-processor puts around a text.
-
-        Raises:
-            InputError: They differ from the configured tokens.
-        """
+        """Compare the tokens that tokenizer.json's post-processor puts around a text."""
         edges = ((self.first, 0), (self.last, -1))
         count = tokenizer.num_special_tokens_to_add(False)
         wanted = sum(edge is not None for edge, _ in edges)

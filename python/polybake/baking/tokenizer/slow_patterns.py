@@ -39,11 +39,7 @@ _MEANT = {"p{N": "1", "p{Z": " ", "d": "1", "s": " ", "r": "\r", "n": "\n", "t":
 
 
 def slow_pattern(patterns: Sequence[str]) -> str | None:
-    """Return the first pattern that gives up or takes too long, tried in a separate process.
-
-    Raises:
-        RuntimeError: The process does not run.
-    """
+    """Return the first pattern that gives up or takes too long, tried in a separate process."""
     # With -P neither the working folder nor this file's is searched for modules.
     command = [sys.executable, "-P", str(Path(__file__))]
     given = ["", *patterns]  # the empty pattern always passes

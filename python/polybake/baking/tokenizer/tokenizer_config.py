@@ -153,9 +153,6 @@ class TokenizerConfig(JsonModel, KnownKeys):
     def of(cls, folder: ModelFolder) -> Self:
         """Read the files of ``folder``, where they exist.
 
-        Raises:
-            InputError: A file is not a JSON object, or a setting has a wrong type.
-
         Source: transformers ``PreTrainedTokenizerBase._from_pretrained``: special_tokens_map.json
         wins, but has no say beside ``added_tokens_decoder``.
         """

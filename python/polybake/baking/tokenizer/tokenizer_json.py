@@ -84,10 +84,6 @@ class TokenizerJson(JsonModel, extra="allow"):
 
         Returns:
             The tokenizer's JSON, ASCII only, and the tokenizer.
-
-        Raises:
-            InputError: tokenizers cannot read the file, it drops merges at random, or it knows
-                nothing of a text.
         """
         path, dropout = folder.path / "tokenizer.json", self.model.get("dropout")
         if dropout:
@@ -127,11 +123,7 @@ class TokenizerJson(JsonModel, extra="allow"):
 
 
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
-    """Read tokenizer.json.
-
-    Raises:
-        InputError: The file is missing, is no tokenizer, or a pattern takes forever.
-    """
+    """Read tokenizer.json."""
     path = folder.needed_file("tokenizer.json")
     tokenizer = folder.read("tokenizer.json", TokenizerJson)
     check_parts(tokenizer, path)
@@ -139,12 +131,7 @@ def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
 
 
 def check_parts(tokenizer: TokenizerJson, path: Path) -> None:
-    """Refuse patterns and tables of replacements that would end the process of a runtime.
-
-    Args:
-        tokenizer: The content of the file.
-        path: The file, or the folder that it was made of.
-    """
+    """Refuse patterns and tables of replacements that would end the process of a runtime."""
     parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
     patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]
     slow = slow_pattern(patterns) if patterns else None

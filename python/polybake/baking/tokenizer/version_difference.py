@@ -46,14 +46,7 @@ _SMALL: dict[str, object] = {
 def version_difference(
     folder: ModelFolder, config: TokenizerConfig, model: ModelConfig, data: TokenizerJson
 ) -> TokenizerDifference | None:
-    """Return what transformers 5 makes differently; None if its ids are those of tokenizer.json.
-
-    Args:
-        folder: The model's folder.
-        config: Its tokenizer_config.json.
-        model: Its config.json.
-        data: Its tokenizer.json, as transformers 4 changed it.
-    """
+    """Return what transformers 5 makes differently; None if its ids are those of tokenizer.json."""
     name = class_of(config, model)
     in_bytes = any(part.type == "ByteLevel" for part in data.parts("pre_tokenizer"))
     # Source: transformers AutoTokenizer, which keeps the files of Llama 3.

@@ -63,13 +63,7 @@ def stretches(text: str) -> list[str]:
 
 
 def chunks(tokenizer: BakedTokenizer, text: str, rule: Rule) -> list[Chunk]:
-    """Return the chunks of a text, in order; none if the text is blank.
-
-    Args:
-        tokenizer: A model's tokenizer.
-        text: A text of any length.
-        rule: Where words end.
-    """
+    """Return the chunks of a text, in order; none if the text is blank."""
     spans = [match.span() for match in _matches(text)]
     encodings = tokenizer.bare([text[start:end] for start, end in spans])
     return [
@@ -128,11 +122,6 @@ class WordRule(NamedTuple):
 
 def word_rule(tokenizer: BakedTokenizer, *, finest: bool) -> WordRule:
     """Return the rule by which a tokenizer's words end.
-
-    Args:
-        tokenizer: A model's tokenizer.
-        finest: Whether words end where its pre-tokenizer splits; else at gaps, as a person
-            who tags would split.
 
     Source: transformers ``TokenClassificationPipeline.gather_pre_entities``, whose words end at
     gaps where a tokenizer has no such prefix; ``QuestionAnsweringPipeline.get_indices``, whose

@@ -46,11 +46,7 @@ class TextSource(ABC):
 
     @abstractmethod
     def windows(self, *, whole: bool = False) -> Iterator[Window]:
-        """Yield the rows in order.
-
-        Args:
-            whole: Whether to read all columns, if the kind of file allows reading only the texts.
-        """
+        """Yield the rows in order."""
 
     @abstractmethod
     def schema(self) -> pyarrow.Schema:

@@ -47,10 +47,6 @@ def _file(folder: ModelFolder, layer: str) -> Path | None:
 def _steps(folder: ModelFolder, tokenizer: BakedTokenizer) -> list[Step]:
     """Return the step of the three outputs.
 
-    Raises:
-        InputError: A layer may not be read, is damaged or has another shape, or a token without a
-            weight is not known.
-
     Source: FlagEmbedding ``EncoderOnlyEmbedderM3ModelForInference``.
     """
     weight, vector = (_layer(folder, layer) for layer in LAYERS)

@@ -37,17 +37,7 @@ class _Config(JsonModel):
 
 
 def causal_lm(folder: ModelFolder, true: int, false: int | None, relevance: str) -> TaskHead:
-    """The head that scores a pair by the token that says yes.
-
-    Args:
-        folder: The checkpoint's folder.
-        true: The id of the token whose logit is the score.
-        false: The id of a token whose logit is taken off, or None.
-        relevance: The function that makes a relevance of the score.
-
-    Raises:
-        InputError: The family's head is not known, or its settings are not valid.
-    """
+    """The head that scores a pair by the logit of the token ``true``, less that of ``false``."""
     name = folder.read("config.json", ModelConfig).model_type
     if name not in _TIED:
         raise InputError(

@@ -14,11 +14,7 @@ from polybake.base.files.model_folder import ModelFolder
 
 
 def token_classification(folder: ModelFolder) -> TaskHead:
-    """The head of a folder that transformers saved as ``ForTokenClassification``.
-
-    Raises:
-        InputError: its settings are not valid.
-    """
+    """The head of a folder that transformers saved as ``ForTokenClassification``."""
     labels = folder.read("config.json", HeadConfig).labels
     steps = partial(head_steps, folder, "head of tokens", _FAMILIES, HeadConfig)
     return TaskHead("ForTokenClassification", steps, labels)

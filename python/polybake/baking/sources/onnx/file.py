@@ -71,11 +71,7 @@ class OnnxFile:
         return dataclasses.replace(self, typed=gives_types()) if takes else self
 
     def place(self) -> EncoderGraph:
-        """Load the graph, and keep only the nodes for the chosen output.
-
-        Raises:
-            InputError: The file was quantized dynamically.
-        """
+        """Load the graph, and keep only the nodes for the chosen output."""
         model = self._load()
         _refuse_dynamic(model, self.path)
         graph = model.graph
@@ -125,16 +121,7 @@ def open_onnx_file(
     allow_unknown: Sequence[str] = (),
     pickle: Pickle = "refused",
 ) -> Source:
-    """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up.
-
-    Args:
-        path: The file.
-        allow_unknown: As in `polybake.baking.sources.open_source`.
-        pickle: As there.
-
-    Raises:
-        InputError: The file is no encoder that can be baked, or its tokenizer is missing.
-    """
+    """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up."""
     places = [
         ModelFolder.at(place, allow_unknown, pickle) for place in (path.parent, path.parent.parent)
     ]

@@ -13,9 +13,6 @@ _TXTAI_POOLINGS = [{"step": "pool", "mode": "mean"}, {"step": "pool", "mode": "c
 def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Recipe:
     """Return the folder's steps without the steps that the chosen output already includes.
 
-    Raises:
-        InputError: It is unknown which steps the output includes.
-
     Source: Optimum ``SentenceTransformersTransformerOnnxConfig``: ``sentence_embedding`` comes
     after all modules, but not after ``encode``'s ``truncate_dim``, and ``token_embeddings`` after
     those that change tokens; txtai ``HFOnnx``: ``embeddings`` are pooled and no more.

@@ -25,12 +25,7 @@ _POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
 
 
 def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
-    """Return what to feed to each input, by its name; inputs are recognised by name and type.
-
-    Raises:
-        InputError: An input is unknown, has a wrong type or a fixed shape, or there is no input
-            for the token ids or the attention mask.
-    """
+    """Return what to feed to each input, by its name; inputs are recognised by name and type."""
     feeds: dict[str, Feed] = {}
     for value in graph.inputs:
         name = str(value.name)
@@ -74,11 +69,7 @@ class EmbeddingOutputs(NamedTuple):
 
 
 def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
-    """Choose the outputs that steps can begin with: by shape, then by name, never by position.
-
-    Raises:
-        InputError: no output is surely either, or the file is a quantized bake.
-    """
+    """Choose the outputs that steps can begin with: by shape, then by name, never by position."""
     if any(value.name == UNQUANTIZED for value in graph.outputs):
         raise InputError(
             f"{path}: is baked and quantized already; bake its source, with other steps"

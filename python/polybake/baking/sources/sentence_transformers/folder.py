@@ -36,15 +36,7 @@ _PER_ROUTE = (*_ENCODERS, *_STATIC)
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
-    """Open a folder with modules.json.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in the folder of the first module.
-
-    Raises:
-        InputError: a module or setting is unknown or not supported, or something is missing.
-    """
+    """Open a folder with modules.json."""
     settings = read_model_settings(folder)
     prompts, default = settings.prompts or {}, settings.default_prompt_name
     modules = read_modules(folder, prompts)

@@ -35,9 +35,6 @@ def open_messages(
 
     Returns:
         The encoder, its tokenizer, what stands before a text by prompt, and the default prompt.
-
-    Raises:
-        InputError: A setting or the template is not baked, or something is missing.
     """
     encoder, tokenizer = open_transformer(body, open_encoder, MessageSettings)
     systems = {"query": "", "document": "", **prompts}  # as the library adds them

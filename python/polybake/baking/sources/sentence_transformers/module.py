@@ -101,11 +101,7 @@ def known_module(
     known: Sequence[str] = _PLAIN,
     packages: tuple[str, ...] = PACKAGES,
 ) -> Module:
-    """Return the module of a type.
-
-    Raises:
-        InputError: Its last name is not in ``known``, or it is not of sentence-transformers.
-    """
+    """Return the module of a type."""
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
     if not kind.startswith(packages) and not _is_known_code(folder, kind, path):
         raise InputError(

@@ -69,9 +69,6 @@ class _Mask(JsonModel, KnownKeys):
 def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
 
-    Raises:
-        InputError: a module or a setting is not baked, or something is missing.
-
     Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
     """
     settings = folder.read(SETTINGS, _Settings)

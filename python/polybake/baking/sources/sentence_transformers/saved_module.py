@@ -20,11 +20,7 @@ class SavedModule(JsonModel, KnownKeys, abc.ABC):
 
     @abc.abstractmethod
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """Return the parameters of the step; its arrays lie in the module's folder.
-
-        Raises:
-            InputError: The arrays are missing, damaged, or do not fit the configuration.
-        """
+        """Return the parameters of the step; its arrays lie in the module's folder."""
 
 
 class SavedNothing(SavedModule):

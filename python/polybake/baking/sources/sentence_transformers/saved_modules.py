@@ -169,20 +169,12 @@ class FollowingModule:
     inline: bool = False
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """Read the step's parameters in the module's folder.
-
-        Raises:
-            InputError: A file is missing or damaged, or asks for something that no step computes.
-        """
+        """Read the step's parameters in the module's folder."""
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)
 
     def made(self, folder: ModelFolder) -> steps.Step:
-        """Make the step of the module's folder.
-
-        Raises:
-            InputError: As in `parameters`, or the arrays do not fit each other.
-        """
+        """Make the step of the module's folder."""
         try:
             return self.step(**self.parameters(folder))
         except ValidationError as error:

@@ -42,9 +42,6 @@ class _Metadata(JsonModel):
 def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
 
-    Raises:
-        InputError: a setting is not baked, or something is missing.
-
     Source: sentence-transformers ``MultiVectorEncoder._maybe_load_stanford_metadata``.
     """
     folder.needed_file(

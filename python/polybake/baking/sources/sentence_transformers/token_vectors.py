@@ -49,11 +49,7 @@ class TokenVectors:
         tokenizer: BakedTokenizer,
         head: TaskHead | None = None,
     ) -> Source:
-        """Return the source of an encoder and its tokenizer, whose files lie in ``body``.
-
-        Raises:
-            InputError: Rows cannot be filled up before the encoder, or not in this way.
-        """
+        """Return the source of an encoder and its tokenizer, whose files lie in ``body``."""
         if not isinstance(encoder, BuiltEncoder):
             raise InputError(
                 f"{folder.path}: queries are filled up before the encoder, and an exported one "

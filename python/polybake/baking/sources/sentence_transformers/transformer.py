@@ -33,11 +33,7 @@ class _Runs(JsonModel):
 
 
 def read_transformer_settings(body: ModelFolder, kind: type[Settings]) -> Settings:
-    """Read the settings in a Transformer module's folder: of the first file that has any.
-
-    Raises:
-        InputError: a setting changes the embeddings in a way that is not baked, or is unknown.
-    """
+    """Read the settings in a Transformer module's folder: of the first file that has any."""
     read = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
     return next((one for one in read if one.model_fields_set), kind())
 
@@ -58,16 +54,7 @@ def open_transformer(
     open_encoder: OpenEncoder,
     kind: type[BaseSettings] = TransformerSettings,
 ) -> tuple[Encoder, BakedTokenizer]:
-    """Open the folder of a Transformer module.
-
-    Args:
-        body: The folder.
-        open_encoder: Finds the encoder in it.
-        kind: The settings that it may have.
-
-    Raises:
-        InputError: a setting is not baked, or the tokenizer or the encoder is not supported.
-    """
+    """Open the folder of a Transformer module."""
     settings = read_transformer_settings(body, kind)
     limit, lowercase = settings.max_seq_length, settings.do_lower_case is True
     tokenizer = open_tokenizer(body, max_seq_length=limit, lowercase=lowercase)

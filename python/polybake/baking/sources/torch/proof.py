@@ -55,11 +55,7 @@ def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectati
 
 
 def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> None:
-    """Compare an exported file with the model's results before the export.
-
-    Raises:
-        CheckFailed: A difference exceeds the limit, or the file does not run at a shape.
-    """
+    """Compare an exported file with the model's results before the export."""
     session = open_session(path, name=f"{model.kind}: PyTorch's export")
     remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
     for one in expected:
