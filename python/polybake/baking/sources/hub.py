@@ -3,11 +3,11 @@
 import glob
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polybake.baking.sources.heads.bge_m3 import LAYERS, PICKLED, SAFE
-from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
 from polybake.baking.tokenizer.conversion import VOCABULARIES
@@ -25,6 +25,24 @@ _PICKLES = ("pytorch_model.bin", "pytorch_model-*.bin")
 #: Layers that lie beside an encoder in files of their own, as safetensors or as pickles.
 _BESIDE = tuple(layer + SAFE for layer in LAYERS)
 _BESIDE_PICKLED = tuple(layer + PICKLED for layer in LAYERS)
+
+
+#: The hub's own bot, and its pull request.
+_BOT = "SFconvertbot"
+_TITLE = "Adding `safetensors` variant of this model"
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """A commit of the bot's.
+
+    Attributes:
+        pull_request: Its reference, such as ``refs/pr/4``.
+        commit: The commit; its only parent is the one that was converted.
+    """
+
+    pull_request: str
+    commit: str
 
 
 def fetch(
@@ -52,7 +70,7 @@ def fetch(
     if left and pickle == "tensors":
         _download(reference, snapshot.name, [*_within(left, _PICKLES)])
     elif places[0] in left and reference.revision is None:
-        converted = conversion_of(reference.repository, snapshot.name)
+        converted = _conversion_of(reference.repository, snapshot.name)
         if converted is not None:
             pinned = replace(reference, revision=converted.commit)
             note = (
@@ -128,3 +146,25 @@ def _explained(reference: HubReference, error: Exception) -> PolybakeError:
         )
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return RequirementMissing(f"{reference}: cannot be fetched ({reason}); try again, or {sign_in}")
+
+
+def _conversion_of(repository: str, commit: str) -> _Conversion | None:
+    """Return the bot's conversion of ``commit``, or None if there is none or the hub says nothing.
+
+    One of an earlier commit is not taken, as its weights may be others.
+
+    Source: transformers ``safetensors_conversion.previous_pr``.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi()
+    with suppress(Exception):  # no network, or discussions are switched off: then there is none
+        for one in api.get_repo_discussions(
+            repository, author=_BOT, discussion_type="pull_request"
+        ):
+            if (one.author, one.title, one.status) == (_BOT, _TITLE, "open"):
+                reference = f"refs/pr/{one.num}"
+                commits = api.list_repo_commits(repository, revision=reference)
+                if [each.commit_id for each in commits[1:2]] == [commit]:
+                    return _Conversion(reference, commits[0].commit_id)
+    return None

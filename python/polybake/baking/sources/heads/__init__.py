@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from polybake.baking.sources.heads.masked_lm import masked_lm
-from polybake.baking.sources.heads.question_answering import question_answering
 from polybake.baking.sources.heads.sequence_classification import sequence_classification
-from polybake.baking.sources.heads.token_classification import token_classification
+from polybake.baking.sources.heads.token_heads import question_answering, token_classification
 from polybake.baking.sources.source import HeadKind, TaskHead
 from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder

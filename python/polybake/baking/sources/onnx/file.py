@@ -14,13 +14,13 @@ from polybake.baking.graph.write import write_to_run
 from polybake.baking.sources.heads import head_of_kind, open_head
 from polybake.baking.sources.kind import SETTINGS, SavedBy
 from polybake.baking.sources.onnx.graph import load_graph
-from polybake.baking.sources.onnx.remaining_steps import remaining_steps
 from polybake.baking.sources.onnx.signature import (
     EmbeddingOutputs,
     HeadOutputs,
     embedding_outputs,
     head_outputs,
     input_feeds,
+    remaining_steps,
 )
 from polybake.baking.sources.sentence_transformers.cross_encoder import (
     of_pairs,

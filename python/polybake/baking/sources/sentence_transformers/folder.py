@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.heads import masked_lm
 from polybake.baking.sources.heads.bge_m3 import bge_m3
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.encoder_per_route import (
     EncoderPerRoute,
     same_tokenizer,
@@ -15,7 +16,6 @@ from polybake.baking.sources.sentence_transformers.model_settings import read_mo
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.route_limits import (
     NOT_IN_ROUTERS,
     cut_by_route,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from polybake.baking.sources.checkpoint import architecture_name
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

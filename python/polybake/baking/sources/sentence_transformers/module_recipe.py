@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST
 from polybake.baking.sources.sentence_transformers.module import Module
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
 from polybake.baking.sources.source import Recipe
 from polybake.base.files.model_folder import ModelFolder

@@ -5,7 +5,7 @@ Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__in
 
 from typing import TypeVar
 
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.transformer_settings import (
     BaseSettings,
     TransformerSettings,
