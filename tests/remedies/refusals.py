@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "python" / "polybake"
 
 #: Where a model is read until it is written; refusals of other wings are not of models.
-WINGS = ("baking", "runtime/tokenization", "base/files", "config.py")
+WINGS = ("baking", "runtime/tokenizer.py", "runtime/pairs.py", "base/files", "config.py")
 
 #: What refuses, and what is given a remedy for a file that it refuses: how much it is given then.
 _CALLS = {"InputError": 1, "ValueError": 1, "refused": 2, "read": 3, "needed_file": 2}

@@ -18,7 +18,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 TEXTS = [letter * count for count in range(1, 40) for letter in ("a", "b c ", "d, e. ", "")]
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from models.files.every_feed import write_every_feed_model
 from polybake.base.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from support.servers.service import serving
 
 TEXTS = ["Hello, world", "", "two words"]

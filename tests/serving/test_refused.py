@@ -8,7 +8,7 @@ from httpx import Response
 from starlette.testclient import TestClient
 
 from polybake.runtime.embedder import Embedder
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from support.servers.service import serving
 
 JSON = {"Content-Type": "application/json; charset=utf-8"}

@@ -16,7 +16,7 @@ from polybake.errors import CheckFailed, InputError
 from polybake.runtime.processors import processors
 from polybake.runtime.runner import BUDGETS, Runner
 from polybake.runtime.session import open_session
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 class Embedder:

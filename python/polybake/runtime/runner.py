@@ -15,9 +15,9 @@ from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows, packed
 from polybake.errors import InputError
 from polybake.runtime.feeds import feeds
+from polybake.runtime.pairs import join, surrounded
 from polybake.runtime.session import run
-from polybake.runtime.tokenization.pairs import join, surrounded
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The tokens of a batch, by device; the fastest number on processors. Clients use the same.
 BUDGETS = {"cpu": 512, "cuda": 16_384}

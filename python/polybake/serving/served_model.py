@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.pairs import surrounded
 from polybake.runtime.prompt import Prompt
-from polybake.runtime.tokenization.pairs import surrounded
 from polybake.serving.batching import Batching, Vectors
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal

@@ -23,7 +23,7 @@ from polybake.baking.sources import open_source
 from polybake.baking.sources.source import EncoderGraph
 from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.steps import Dropout, Normalize, Pool, Quantize, Truncate
 
 

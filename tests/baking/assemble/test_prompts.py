@@ -23,10 +23,10 @@ from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import CachedPrompts
-from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 from polybake.steps import Normalize, Pool, Route, Scale
 
 ROUTE = Route(
@@ -42,12 +42,12 @@ def test_counts_all_but_the_last_special_token(tmp_path: Path) -> None:
     A tokenizer that ends no text in a special token loses none.
     """
     write_tokenizer(tmp_path)
-    tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
+    tokenizer = open_tokenizer(ModelFolder.at(tmp_path))
     assert len(tokenizer.beginning("query: ")) == 3
     assert len(tokenizer.beginning("the water " * 40)) == tokenizer.max_length - 1
     change_json(tmp_path / "tokenizer.json", post_processor=None)
     change_json(tmp_path / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
-    tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
+    tokenizer = open_tokenizer(ModelFolder.at(tmp_path))
     assert len(tokenizer.beginning("query: ")) == 2
     assert len(tokenizer.beginning(" ")) == 0
 
@@ -59,7 +59,7 @@ def test_counts_the_space_that_a_word_would_take(tmp_path: Path) -> None:
     words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     words.save(str(tmp_path / "tokenizer.json"))
     change_json(tmp_path / "tokenizer_config.json", pad_token="a")
-    tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
+    tokenizer = open_tokenizer(ModelFolder.at(tmp_path))
     assert tokenizer.encode(["a b"]) == [[0, 3]]
     assert len(tokenizer.beginning("a ")) == 2
 

@@ -12,11 +12,12 @@ from models.files.task_models import write_labelled_tokens
 from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.client_tokens import check_joined, check_split
 from polybake.baking.bake_config import bake_config
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.config import Config
 from polybake.errors import CheckFailed
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 def across_gaps() -> Tokenizer:
@@ -58,7 +59,7 @@ def test_golden_pairs_are_compared(tiny_rerank: Path, tmp_path: Path) -> None:
     head = read_head(tiny_rerank)
     pair, golden = head.manifest.contract.pair, head.fixture.cases
     assert pair is not None
-    whole = bake_tokenizer(ModelFolder.at(write_bert(tmp_path / "model")))
+    whole = open_tokenizer(ModelFolder.at(write_bert(tmp_path / "model")))
     check_joined(whole, pair, golden)
     first = golden[0]
     assert first.type_ids is not None

@@ -76,7 +76,8 @@ def test_reads_a_file_without_byteorder_and_with_other_entries(tmp_path: Path) -
     entries = entries_of(state_of({"a": np.ones(3, np.float32)}))
     del entries["archive/byteorder"]
     entries = {name.replace("archive", "a model, naïve"): one for name, one in entries.items()}
-    entries["a model, naïve/.data/serialization_id"] = b"0"
+    others = ["a model, naïve/.data/serialization_id", "b/data/0", "../a/data/0", "a\x1b[2J"]
+    entries |= dict.fromkeys(others, b"0")
     path = write_zip(tmp_path / "m.bin", entries)
     assert torch_tensors(path)["a"].array().tolist() == [1, 1, 1]
 
@@ -94,14 +95,10 @@ def changed(**changes: bytes | None) -> dict[str, bytes]:
         (changed(byteorder=b"big"), "not little endian"),
         (changed(**{"data.pkl": None}), "not one data.pkl"),
         (changed(**{"data.pkl": b""}), "exhausted before seeing STOP"),
-        (changed(**{"data/0": None}), "has no entry data/0"),
+        (changed(**{"data/0": None}), "is no whole zip file .*no item named"),
         (changed(**{"data/0": b"1" * 23}), "has 23 bytes in data/0, expected 24: 6 numbers of F32"),
         (changed(**{"data/0": b"1" * 25}), "has 25 bytes in data/0, expected 24: 6 numbers of F32"),
         (changed() | {"b/data.pkl": b"}."}, "not one data.pkl"),
-        (changed() | {"b/data/0": b""}, "has the entry 'b/data/0'"),
-        (changed() | {"archive/../../data/0": b""}, r"has the entry 'archive/\.\./\.\./data/0'"),
-        (changed() | {"../archive/data/0": b""}, r"has the entry '\.\./archive/data/0'"),
-        (changed() | {"archive\x1b[2J": b""}, r"has the entry 'archive.x1b\[2J'"),
         (changed(**{"data.pkl": b"}" * (4 << 20) + b"."}), "has an entry or a list of 4194305 byt"),
     ],
 )
@@ -118,7 +115,9 @@ def test_refuses_what_is_compressed(tmp_path: Path) -> None:
     entries = changed(**{"data/0": b"\0" * 50_000_000})
     path = write_zip(tmp_path / "m.bin", entries, compression=zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 100_000
-    with pytest.raises(InputError, match=r"has the entry 'archive/.*entries that are not compress"):
+    with pytest.raises(
+        InputError, match=r"has the entry byteorder, expected entries that are not compress"
+    ):
         torch_tensors(path)
 
 
@@ -143,12 +142,11 @@ def patched(path: Path, at: int, value: bytes, entry: str = "archive/data/0") ->
 @pytest.mark.parametrize(
     ("at", "value", "shown"),
     [
-        (8, b"\1\0", "'archive/data/0', expected entries that are not compressed"),  # encrypted
-        (10, b"\x0c\0", "'archive/data/0', expected entries that are not compressed"),
-        (20, b"\x19\0\0\0", "'archive/data/0', expected entries that are not compressed"),
-        (20, struct.pack("<2L", 1 << 31, 1 << 31), "has no whole entry data/0"),
-        (42, b"\xf0\xff\xff\x7f", "has no whole entry data/0"),
-        (42, b"\1\0\0\0", "has no whole entry data/0"),
+        (8, b"\1\0", "is no whole zip file"),  # encrypted
+        (10, b"\x0c\0", "data/0, expected entries that are not compressed"),
+        (20, struct.pack("<2L", 1 << 31, 1 << 31), "has 2147483648 bytes in data/0, expected 24"),
+        (42, b"\xf0\xff\xff\x7f", "is no whole zip file"),
+        (42, b"\1\0\0\0", "is no whole zip file"),
         (6, b"\xff\0", "is no whole zip file"),
         (0, b"PK\0\0", "is no whole zip file"),
     ],

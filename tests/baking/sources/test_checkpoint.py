@@ -21,12 +21,12 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.sources.heads.masked_lm import MaskedLMConfig
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import SourceSettings
 from polybake.cli.init import init
 from polybake.cli.inspect import source_facts
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 QWEN3 = DECODER | {"model_type": "qwen3", "head_dim": 10}
 #: Of checkpoints whose own code is known to compute what polybake does.

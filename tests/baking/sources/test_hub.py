@@ -136,7 +136,7 @@ def test_the_files_of_an_older_tokenizer_are_fetched(hub: Hub, model: Path, reac
     (model / "tokenizer.json").unlink()
     for endpoint in (hub.endpoint, None):
         reach(endpoint, "later")
-        assert "made of vocab.txt, as BertTokenizer makes it" in opened().tokenizer.note
+        assert "made it of vocab.txt, as BertTokenizer" in opened().tokenizer.note
     assert fetched(hub, "vocab.txt")
 
 

@@ -16,11 +16,11 @@ from models.folders.tiny_folders import (
 )
 from polybake.baking.sources import open_source
 from polybake.baking.sources.static_encoder import open_static_embedding
+from polybake.baking.tokenizer.tokenizer_json import read_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 BOAT, B, A = (VOCABULARY.index(token) for token in ("boat", "b", "a"))
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(VOCABULARY), 7)).astype(np.int8)

@@ -16,10 +16,10 @@ from polybake.baking.tasks import task_of
 from polybake.baking.tasks.answer import Span, best_spans
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, aggregated, mark_of, spans_of
 from polybake.baking.tasks.text_words import fitting
+from polybake.baking.tokenizer.words import Chunk, Word
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.config import Config
-from polybake.runtime.tokenization.words import Chunk, Word
 
 
 def baked(source: Path, out: Path, steps: list[object] | None = None, **model: object) -> Path:

@@ -14,15 +14,20 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from polybake.base.texts import lines, open_corpus, progress, window
-from polybake.base.texts.lines import text_lines, without_break
+from polybake.base.texts import open_corpus, progress, text_lines, window
 from polybake.base.texts.progress import tracked
 from polybake.base.texts.window import ObjectWindow, cut
 from polybake.errors import InputError, RequirementMissing
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("a.txt", "TextLines"), ("a.JSONL", "JsonLines"), ("a.csv", "CsvFile")]
+    ("name", "kind"),
+    [
+        ("a.txt", "TextLines"),
+        ("a.JSONL", "JsonLines"),
+        ("a.csv", "CsvFile"),
+        ("a.parquet", "ParquetFile"),
+    ],
 )
 def test_the_suffix_says_it(name: str, kind: str, tmp_path: Path) -> None:
     """Suffixes count in upper and lower case."""
@@ -50,18 +55,25 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
         open_corpus(tmp_path / "no.txt")
 
 
-def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing package is an error that names the extra, and the formats that need none."""
-    monkeypatch.delitem(sys.modules, "polybake.base.texts.parquet_file", raising=False)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_tables_need_pyarrow(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing package is an error that names the extra; plain texts and JSON need none."""
+    monkeypatch.delitem(sys.modules, "polybake.base.texts.tables", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    (tmp_path / "texts.parquet").touch()
+    (tmp_path / f"texts{suffix}").touch()
     needed = r'needs the package pyarrow; .* pip install "\.\[parquet\]", or give a UTF-8 file'
     with pytest.raises(RequirementMissing, match=needed):
-        open_corpus(tmp_path / "texts.parquet")
+        open_corpus(tmp_path / f"texts{suffix}")
+    for name, line in (("a.txt", "a"), ("a.jsonl", '{"text": "a"}')):
+        (tmp_path / name).write_text(line)
+        assert [[*one.texts] for one in open_corpus(tmp_path / name).windows()] == [["a"]]
 
 
 def read(content: bytes) -> list[str]:
-    return [without_break(line) for line in text_lines(io.BytesIO(content), "texts.txt")]
+    return [
+        text_lines.without_break(line)
+        for line in text_lines.text_lines(io.BytesIO(content), "texts.txt")
+    ]
 
 
 def test_only_line_breaks_end_a_line() -> None:
@@ -85,7 +97,7 @@ def test_what_is_not_unicode_is_named_by_its_line() -> None:
 
 def test_a_line_without_an_end_is_not_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is no text at all would fill the memory."""
-    monkeypatch.setattr(lines, "LONGEST_LINE", 5)
+    monkeypatch.setattr(text_lines, "LONGEST_LINE", 5)
     assert read(b"1234\n1234\n") == ["1234", "1234"]
     with pytest.raises(InputError, match="line 2 has more than 5 bytes; give one text a line"):
         read(b"1234\n123456\n")
@@ -136,18 +148,17 @@ def test_the_digest_is_of_each_text() -> None:
 
 def corpus(folder: Path, name: str, content: str) -> Any:
     path = folder / name
-    path.write_bytes(content.encode())
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
     return open_corpus(path)
 
 
 def test_every_value_of_csv_is_a_text(tmp_path: Path) -> None:
-    """No identifier loses its zeros; a value may span lines, and a row is counted by its first."""
-    content = '\ufeffid,text\r\n007,"a, ""b""\nc"\r\n8,\r\n9,d'
+    """No identifier loses its zeros, and a value may span lines."""
+    content = '\ufeffid,text\r\n007,"a, ""b""\nc"\r\n\r\n9,d'
     (read,) = corpus(tmp_path, "texts.csv", content).windows()
     assert read.texts == ['a, "b"\nc', "", "d"]
-    assert [read.place(index) for index in range(3)] == ["line 2", "line 4", "line 5"]
+    assert [read.place(index) for index in range(3)] == ["row 2", "row 3", "row 4"]
     assert next(read.objects()) == '{"id": "007", "text": "a, \\"b\\"\\nc"}'
-    pytest.importorskip("pyarrow")
     read = corpus(tmp_path, "texts.csv", "id,text\n007,a\n")
     schema = read.schema()
     assert [str(kind) for kind in schema.types] == ["string", "string"]
@@ -161,10 +172,13 @@ def test_every_value_of_csv_is_a_text(tmp_path: Path) -> None:
         ("a.csv", "id,body\n1,a", "has no column 'text'; choose one of: id, body"),
         ("a.csv", "", "has no column 'text'"),
         ("a.csv", "id,text,id\n1,a,2", "has 2 columns 'id'"),
-        ("a.csv", "id,text\n1,a\n\n", "line 3: has 0 values, expected 2"),
-        ("a.csv", "id,text\n1,a,b", "line 2: has 3 values, expected 2"),
-        ("a.csv", 'id,text\n1,a\n2,"b"c', "line 3: is not CSV .*; put a value with"),
-        ("a.csv", 'id,text\n1,a\n2,"b', "line 3: is not CSV"),
+        (
+            "a.csv",
+            "id,text\n1,a,b",
+            r"cannot be read \(CSV parse error: Row #2: Expected 2 columns, got 3.*; put a value",
+        ),
+        ("a.csv", 'id,text\n1,a\n2,"b', "is not CSV, as one of its 1 quotes is not closed; put"),
+        ("a.csv", "id,text\n1,\udcff", r"cannot be read \(.*Row #2: .*invalid UTF8"),
         ("a.jsonl", "{", "line 1: is not JSON .*; give one object a line, and no empty line"),
         ("a.jsonl", '{"text": "fine"}\n\n{"text": "fine"}', "line 2: is not JSON"),
         ("a.jsonl", "[" * 10**5, "line 1: is not JSON"),

@@ -17,7 +17,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def corpus(folder: Path, table: Any, column: str = "text", **settings: Any) -> Any:
-    from polybake.base.texts.parquet_file import ParquetFile
+    from polybake.base.texts.tables import ParquetFile
 
     path = folder / "texts.parquet"
     parquet.write_table(table, path, **settings)
@@ -51,9 +51,9 @@ def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_groups: int
 ) -> None:
     """Memory stays bounded with one row group and with many."""
-    from polybake.base.texts import parquet_file
+    from polybake.base.texts import tables
 
-    monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 2**20)
+    monkeypatch.setattr(tables, "_BATCH_BYTES", 2**20)
     random = np.random.default_rng(7)
     texts = [random.bytes(500).hex() for _ in range(20_000)]
     table = pyarrow.table({"text": texts})

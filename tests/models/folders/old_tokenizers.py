@@ -28,8 +28,7 @@ from models.folders.sentencepiece_files import (
     model,
 )
 from models.folders.tiny_folders import write_json
-from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
-from polybake.base.files.model_folder import ModelFolder
+from polybake.baking.tokenizer.conversion_program import convert
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -158,6 +157,7 @@ def write_old(folder: Path, name: str, **settings: Any) -> Path:
 
 
 def made(folder: Path, name: str, **settings: Any) -> Tokenizer:
-    """The tokenizer that polybake makes of a class's files."""
-    data = make_tokenizer(ModelFolder.at(write_old(folder, name, **settings))).data
-    return Tokenizer.from_str(data.model_dump_json(exclude_unset=True))
+    """The tokenizer that transformers makes of a class's files."""
+    return Tokenizer.from_str(
+        str(convert(str(write_old(folder, name, **settings)), [])["tokenizer"])
+    )

@@ -6,7 +6,7 @@ import json
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LONG = 1000

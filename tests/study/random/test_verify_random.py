@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from faulty.subject import SubjectFiles
 from polybake.base.modelfile.container import read_head
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.study.random.search import draw, smallest
 from polybake.study.random.texts import BATCH, Drawn, drawn_cases
 from polybake.study.random.verify_random import verify_random

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -18,9 +17,7 @@ from support.oracle.record import (
     entries,
     entry_of,
     files_of,
-    made_tokenizer,
     stem_of,
-    tokenizer_entry,
 )
 from support.oracle.records import Records
 from support.oracle.support_pages import SupportPages
@@ -39,23 +36,6 @@ class Proven(Protocol):
 
 class Judged(Protocol):
     def __call__(self, found: Agreement) -> None: ...
-
-
-class JudgedTokenizer(Protocol):
-    def __call__(self, folder: Path, library: Any) -> None: ...
-
-
-@pytest.fixture
-def judged_tokenizer(request: pytest.FixtureRequest) -> JudgedTokenizer:
-    """Call it last: polybake's tokenizer.json of a folder is a library's, which is recorded."""
-
-    def judge(folder: Path, library: Any) -> None:
-        expected = json.loads(library.backend_tokenizer.to_str())
-        expected |= {"padding": None, "truncation": None}
-        assert made_tokenizer(folder) == expected
-        note(request, tokenizer_entry(expected), folder)
-
-    return judge
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ where they differ from the record now. An entry holds
 
 - the files of the folder. Numbers that `models.folders.seeded` drew are kept by the draw's name
   alone, all others as they are, each once a file. A digest says whether the files are the same;
-- the arguments of `polybake.bake`, or the digest of the tokenizer.json that transformers makes;
+- the arguments of `polybake.bake`;
 - golden cases by the library: ids, types and answers of all, and vectors as far as `ROOM` goes;
 - the versions of all that took part.
 """
@@ -80,26 +80,6 @@ def entry_of(kind: str, source: str, found: Agreement) -> Json:
     }
 
 
-def tokenizer_entry(library: Json) -> Json:
-    """What the record keeps of a tokenizer.json that a library makes of a folder's files."""
-    digest = _digest(library)
-    return {"kind": "tokenizer", "cases": [], "tokenizer": digest, "versions": _versions()}
-
-
-def made_tokenizer(folder: Path) -> Json:
-    """What polybake makes of the files, without padding and truncation, which are set anew."""
-    from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
-    from polybake.base.files.model_folder import ModelFolder
-
-    made = make_tokenizer(ModelFolder.at(folder)).data.model_dump(mode="json", exclude_unset=True)
-    return {**made, "padding": None, "truncation": None}
-
-
-def same_tokenizer(folder: Path, entry: Json) -> bool:
-    """Whether polybake makes the tokenizer of an entry."""
-    return _digest(made_tokenizer(folder)) == entry["tokenizer"]
-
-
 def files_of(folder: Path) -> Json:
     """What a folder is made again of; `blobs` are contents of its files."""
     contents = dict(_contents(folder))
@@ -146,7 +126,7 @@ def drift(name: str, now: Json, recorded: Json | None) -> str | None:
     if recorded is None:
         return f"{name} has no entry in the record; {REMEDY}"
     shown = f"record: {_shown(recorded)}; now: {_shown(now)}; {REMEDY}"
-    for key in ("kind", "source", "bake", "tokenizer"):
+    for key in ("kind", "source", "bake"):
         if now.get(key) != recorded.get(key):
             return f"{name}: {key} is {now.get(key)}, in the record {recorded.get(key)}; {shown}"
     try:

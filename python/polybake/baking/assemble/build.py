@@ -17,12 +17,12 @@ from polybake.baking.graph.slow_fusions import avoid_slow_fusions, rounds
 from polybake.baking.sources.source import Encoder, EncoderGraph, Source
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Task
+from polybake.baking.tokenizer.known_classes import gives_types
+from polybake.baking.tokenizer.pairs import for_pairs
 from polybake.base.modelfile.manifest import SOUGHT, Contract, Feed, Input
 from polybake.config import ModelTable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.known_classes import gives_types
-from polybake.runtime.tokenization.pairs import for_pairs
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from tokenizers import Tokenizer
 
+from polybake.baking.tokenizer.pair_prompt import PairPrompt
+from polybake.baking.tokenizer.words import stretches
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import NO_LIMIT, SOUGHT, Pair
 from polybake.errors import CheckFailed
-from polybake.runtime.tokenization.pair_prompt import PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.words import stretches
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 def check_joined(

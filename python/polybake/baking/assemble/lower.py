@@ -13,9 +13,9 @@ from polybake.baking.quantization.float16 import narrow
 from polybake.base.modelfile.fixture import Case, Text
 from polybake.base.modelfile.manifest import Contract, Precision, Storage
 from polybake.errors import InputError
+from polybake.runtime.pairs import surrounded
 from polybake.runtime.runner import tokenized
-from polybake.runtime.tokenization.pairs import surrounded
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: What makes integers of products' weights and of tables, by precision.
 _QUANTIZE = {"int8": int8.quantize, "int4": int4.quantize}

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from polybake.baking.sources.heads.bge_m3 import BGE_M3
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks import Embed, Rerank, Task
+from polybake.baking.tokenizer.known_classes import gave_types, gives_types
 from polybake.base.files.published_models import Published, published_model
 from polybake.base.modelfile.manifest import TokenizerDifference
-from polybake.runtime.tokenization.known_classes import gave_types, gives_types
 
 _ASSUMED = (
     "the source names no steps, and the mean of a text's tokens was assumed, which "

@@ -16,8 +16,8 @@ from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Pool, Step
+from polybake.baking.tokenizer.pair_prompt import PairPrompt
 from polybake.runtime.session import run_encoder
-from polybake.runtime.tokenization.pair_prompt import PairPrompt
 
 #: What may stand behind a prompt: some of it may share a token with the prompt's end.
 _BEHIND = ("", "a", " a", "A", "1", ".", "\n", "\u00e9", "\u4e2d")

@@ -27,7 +27,7 @@ from polybake.base.modelfile.manifest import UNQUANTIZED, Contract
 from polybake.base.modelfile.rows import Rows, unpacked
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: One thread: the order of additions, and so the last bits, depends on the number of threads.
 THREADS = 1

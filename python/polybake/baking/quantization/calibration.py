@@ -16,7 +16,7 @@ from polybake.baking.quantization.products import Group
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 Floats = NDArray[np.float32]
 

@@ -32,7 +32,7 @@ from polybake.base.files.inputs import asked
 from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.config import RerankTable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
     "sentence_transformers": open_sentence_transformers,
@@ -54,10 +54,6 @@ def open_source(
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
     ``rerank`` says how a causal language model is asked about a pair; None leaves it to the source.
-
-    Raises:
-        InputError: The source does not exist, or is not a model that polybake can bake.
-        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached.
     """
     file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"
     if isinstance(source, HubReference):

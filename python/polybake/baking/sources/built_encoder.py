@@ -42,11 +42,7 @@ class BuiltEncoder(abc.ABC):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; give its embeddings and hidden states.
-
-        Raises:
-            InputError: the weights do not fit the configuration.
-        """
+        """Add it to a graph that has its inputs; give its embeddings and hidden states."""
 
     def further(self, model: ir.Model) -> list[ir.Value]:  # noqa: ARG002 - for those that have any
         """Return what the encoder's own file gives besides its embeddings: nothing."""
@@ -57,11 +53,7 @@ class BuiltEncoder(abc.ABC):
         return self
 
     def place(self) -> EncoderGraph:
-        """Build it in a new model; the weights are read when that is written.
-
-        Raises:
-            InputError: the weights do not fit the configuration.
-        """
+        """Build it in a new model; the weights are read when that is written."""
         model = new_model()
         builder = GraphBuilder(model.graph)
         shape = ["batch", "sequence"]

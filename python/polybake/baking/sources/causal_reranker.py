@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.source import OpenEncoder, Source
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.model_config import ModelConfig
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.pair_prompt import DOCUMENT, QUERY, PairPrompt
 from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.config import RerankTable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _QWEN = "<|im_start|>system\n{}<|im_end|>\n<|im_start|>user\n"
 
@@ -124,16 +124,7 @@ def is_language_model(folder: ModelFolder) -> bool:
 def open_causal_reranker(
     folder: ModelFolder, open_encoder: OpenEncoder, asked: RerankTable | None
 ) -> Source:
-    """Open a folder with the weights of a causal language model.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in it.
-        asked: How it is asked; None takes its authors' way.
-
-    Raises:
-        InputError: Something is missing or not supported, or an answer is no single token.
-    """
+    """Open a folder with the weights of a causal language model."""
     tokenizer = open_tokenizer(folder)
     known = _PUBLISHED.get(repository_of(folder.identifier))
     if asked is None and known is not None:

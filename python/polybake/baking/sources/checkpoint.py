@@ -21,12 +21,12 @@ from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder, named
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The architecture of Stanford's ColBERT, whose checkpoints hold its projection, too.
 STANFORD_COLBERT: HeadKind = "HF_ColBERT"
@@ -73,16 +73,7 @@ class Checkpoint(BuiltEncoder):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value], past: Past | None = None
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; give its token embeddings and hidden states.
-
-        Args:
-            builder: The graph's builder.
-            values: The inputs.
-            past: The prefix of the rows, behind which a causal encoder begins.
-
-        Raises:
-            InputError: the weights do not fit the configuration.
-        """
+        """Add it to a graph that has its inputs; give its token embeddings and hidden states."""
         encoder = self.architecture(self.config)
         begun = {} if past is None else {"past": past}
         fed = {feed: values[feed] for feed in self.feeds}
@@ -105,12 +96,7 @@ def open_checkpoint(
     folder: ModelFolder,
     tokenizer: BakedTokenizer,  # noqa: ARG001 - as open_torch
 ) -> Checkpoint:
-    """Recognise the architecture and find the weights of a folder.
-
-    Raises:
-        InputError: an unknown architecture, a configuration that is not supported, or no
-            weights that may be read.
-    """
+    """Recognise the architecture and find the weights of a folder."""
     refuse_adapter(folder)
     name = architecture_name(folder)
     if name not in ENCODERS:
@@ -167,9 +153,6 @@ def architecture_name(folder: ModelFolder) -> str | None:
     """Return the name of a folder's architecture: a key of `ENCODERS` if it is known.
 
     It is config.json's ``model_type``, except for models whose own code took that of another.
-
-    Raises:
-        InputError: config.json or, where they decide, the weights cannot be read.
     """
     kind = folder.read("config.json", ModelConfig).model_type
     positions = folder.read("config.json", _Positions).position_embedding_type
@@ -199,9 +182,6 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     """Return the safetensors file of a folder, or the files that its index lists.
 
     If the user lets pickles be read and there are no safetensors, they are these.
-
-    Raises:
-        InputError: There is no file, a listed file is missing, or there is an adapter.
     """
     refuse_adapter(folder)
     single = folder.file("model.safetensors")
@@ -236,11 +216,7 @@ class _Adapter(JsonModel):
 
 
 def refuse_adapter(folder: ModelFolder) -> None:
-    """Refuse an adapter that lies in a folder, with or without the model that it was made for.
-
-    Raises:
-        InputError: There is one.
-    """
+    """Refuse an adapter that lies in a folder, with or without the model that it was made for."""
     file = folder.file(_ADAPTER)
     if file is not None:
         merged = (

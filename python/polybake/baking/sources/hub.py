@@ -3,14 +3,14 @@
 import glob
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polybake.baking.sources.heads.bge_m3 import LAYERS, PICKLED, SAFE
-from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
-from polybake.baking.sources.tokenizer_files.classes import FILES as TOKENIZER_FILES
+from polybake.baking.tokenizer.conversion import VOCABULARIES
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
@@ -27,6 +27,24 @@ _BESIDE = tuple(layer + SAFE for layer in LAYERS)
 _BESIDE_PICKLED = tuple(layer + PICKLED for layer in LAYERS)
 
 
+#: The hub's own bot, and its pull request.
+_BOT = "SFconvertbot"
+_TITLE = "Adding `safetensors` variant of this model"
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """A commit of the bot's.
+
+    Attributes:
+        pull_request: Its reference, such as ``refs/pr/4``.
+        commit: The commit; its only parent is the one that was converted.
+    """
+
+    pull_request: str
+    commit: str
+
+
 def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> ModelFolder:
     """Download the files that a bake reads, and no others, into the cache.
 
@@ -35,13 +53,8 @@ def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> Model
     which the hub's bot converted them, unless the user names a revision. Without a network only
     the cache is used.
 
-    Returns the snapshot, named by its commit.
-
-    Raises:
-        InputError: There is no such repository or revision, it may not be read, or its modules
-            are unknown.
-        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
-            cache lacks the model.
+    Returns:
+        The snapshot, named by its commit.
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
     commit = replace(reference, revision=snapshot.name)
@@ -49,13 +62,13 @@ def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> Model
     places = _places(folder)
     old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
     beside = (*_BESIDE, *(_BESIDE_PICKLED if settings.pickle == "tensors" else ()))
-    needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES), *beside]
+    needed = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
     _download(reference, snapshot.name, needed)
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
     if left and settings.pickle == "tensors":
         _download(reference, snapshot.name, [*_within(left, _PICKLES)])
     elif places[0] in left and reference.revision is None:
-        converted = conversion_of(reference.repository, snapshot.name)
+        converted = _conversion_of(reference.repository, snapshot.name)
         if converted is not None:
             pinned = replace(reference, revision=converted.commit)
             note = (
@@ -131,3 +144,25 @@ def _explained(reference: HubReference, error: Exception) -> PolybakeError:
         )
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return RequirementMissing(f"{reference}: cannot be fetched ({reason}); try again, or {sign_in}")
+
+
+def _conversion_of(repository: str, commit: str) -> _Conversion | None:
+    """Return the bot's conversion of ``commit``, or None if there is none or the hub says nothing.
+
+    One of an earlier commit is not taken, as its weights may be others.
+
+    Source: transformers ``safetensors_conversion.previous_pr``.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi()
+    with suppress(Exception):  # no network, or discussions are switched off: then there is none
+        for one in api.get_repo_discussions(
+            repository, author=_BOT, discussion_type="pull_request"
+        ):
+            if (one.author, one.title, one.status) == (_BOT, _TITLE, "open"):
+                reference = f"refs/pr/{one.num}"
+                commits = api.list_repo_commits(repository, revision=reference)
+                if [each.commit_id for each in commits[1:2]] == [commit]:
+                    return _Conversion(reference, commits[0].commit_id)
+    return None

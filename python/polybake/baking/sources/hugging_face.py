@@ -3,22 +3,14 @@
 from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import MEAN, OpenEncoder, Source
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 
 def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
-    """Open a folder with config.json, model.safetensors and tokenizer.json.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in the folder.
-
-    Raises:
-        InputError: Something is missing or not supported.
-    """
+    """Open a folder with config.json, model.safetensors and tokenizer.json."""
     tokenizer = open_tokenizer(folder)
     _check_no_chat_template(folder)
     encoder = open_encoder(folder, tokenizer)

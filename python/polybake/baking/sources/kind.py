@@ -3,10 +3,10 @@
 from typing import Literal
 
 from polybake.baking.sources.checkpoint import STANFORD_COLBERT, refuse_adapter
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 Kind = Literal[
     "sentence_transformers",
@@ -39,11 +39,7 @@ class SavedBy(JsonModel):
 
 
 def kind_of(folder: ModelFolder) -> Kind:
-    """Return the kind of a folder.
-
-    Raises:
-        InputError: It is no model that polybake bakes, or a file with settings cannot be read.
-    """
+    """Return the kind of a folder."""
     if folder.file(_GLINER) is not None:
         raise InputError(
             f"{folder.path / _GLINER}: is of a GLiNER model, which is not baked; run it with "

@@ -8,15 +8,14 @@ from pydantic import Field
 
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.sources.static_encoder import open_static_embedding
-from polybake.base.files.known_keys import KnownKeys
-from polybake.base.files.model_folder import ModelFolder
-from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.tokenizer_json import (
+from polybake.baking.tokenizer.tokenizer_json import (
     Component,
     TokenizerJson,
     read_tokenizer,
-    truncation,
 )
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
 
 
 class _Model2VecConfig(JsonModel, KnownKeys):
@@ -40,9 +39,6 @@ def open_model2vec(folder: ModelFolder) -> Source:
 
     The unknown token takes no part, and the limit is model2vec's own. A folder that has
     modules.json, too, is opened as sentence-transformers does, which counts that token.
-
-    Raises:
-        InputError: a file is missing, damaged, or does not fit the others.
 
     Source: model2vec ``StaticModel.from_pretrained`` and ``encode``.
     """
@@ -75,7 +71,7 @@ def _truncated(folder: ModelFolder, data: TokenizerJson, limit: int | None) -> T
     whole = rf"(?m)\A(?:.{{100}}){{{hundreds}}}.{{{rest}}}\K.+"
     cut = Component.model_validate({"type": "Replace", "pattern": {"Regex": whole}, "content": ""})
     normalizer = Component(type="Sequence", normalizers=[cut, *data.parts("normalizer")])
-    return data.model_copy(update={"truncation": truncation(limit), "normalizer": normalizer})
+    return data.cut_at(limit).model_copy(update={"normalizer": normalizer})
 
 
 def _without_unknown(folder: ModelFolder, data: TokenizerJson) -> Recipe:

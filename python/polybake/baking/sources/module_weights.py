@@ -14,31 +14,19 @@ from polybake.errors import InputError
 
 
 def weight_file(folder: ModelFolder) -> Path:
-    """The path of a module's model.safetensors, or of its pickle if only that is there.
-
-    Raises:
-        InputError: There is none, or it is a pickle that may not be read.
-    """
+    """The path of a module's model.safetensors, or of its pickle if only that is there."""
     remedy = f"save the model again with sentence-transformers 2.3 or later{or_read_it(folder)}"
     pickled = None if folder.file("model.safetensors") else pickled_file(folder)
     return pickled or folder.needed_file("model.safetensors", remedy)
 
 
 def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
-    """Return the tensors of these names by key; the module may have no other tensors.
-
-    Raises:
-        InputError: The file is missing or damaged, or has other tensors.
-    """
+    """Return the tensors of these names by key; the module may have no other tensors."""
     return tensors_of(weight_file(folder), names)
 
 
 def tensors_of(file: Path, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
-    """Return the tensors of these names by key; the file may have no others.
-
-    Raises:
-        InputError: It has other tensors, or is damaged.
-    """
+    """Return the tensors of these names by key; the file may have no others."""
     found = {tensor.name: tensor for tensor in _tensors(file)}
     if sorted(found) != sorted(names.values()):
         raise InputError(

@@ -10,11 +10,7 @@ INDEX = f"{NAME}.index.json"
 
 
 def pickled_file(folder: ModelFolder) -> Path | None:
-    """Return the path of a folder's pickle, or None if there is none or it may not be read.
-
-    Raises:
-        InputError: As in `ModelFolder.file`.
-    """
+    """Return the path of a folder's pickle, or None if there is none or it may not be read."""
     return folder.file(NAME) if folder.settings.pickle == "tensors" else None
 
 

@@ -10,12 +10,11 @@ from onnxscript import GraphBuilder, ir
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.steps import Step
 from polybake.baking.steps.state import Values
+from polybake.baking.tokenizer.pair_prompt import PairPrompt
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Input, Similarity
 from polybake.config import RerankTable
-from polybake.runtime.tokenization.pair_prompt import PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import Side
+from polybake.runtime.tokenizer import BakedTokenizer, Side
 
 Recipe = tuple[dict[str, object], ...]
 
@@ -74,15 +73,7 @@ class Encoder(Protocol):
         """How far a comparison with `reference` proves a bake."""
 
     def for_pairs(self, gives_types: Callable[[], bool]) -> "Encoder":
-        """Return the encoder of pairs of texts.
-
-        Args:
-            gives_types: Whether the tokenizer gives types to tokens; asked if the encoder's table
-                has several.
-
-        Raises:
-            InputError: ``gives_types`` does not know it.
-        """
+        """Return the encoder of pairs of texts."""
 
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""

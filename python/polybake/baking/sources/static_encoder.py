@@ -10,11 +10,11 @@ from polybake.baking.encoders.static_embedding import StaticEmbedding
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.module_weights import weight_file
+from polybake.baking.tokenizer.tokenizer_json import TokenizerJson, read_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import NO_LIMIT, Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, read_tokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The id of padding: any row of the table will do, as padding is masked.
 _PAD_ID = 0
@@ -45,15 +45,7 @@ class StaticEncoder(BuiltEncoder):
 def open_static_embedding(
     folder: ModelFolder, data: TokenizerJson
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open a folder of sentence-transformers' StaticEmbedding, or of model2vec.
-
-    Args:
-        folder: The folder with model.safetensors.
-        data: The content of its tokenizer.json.
-
-    Raises:
-        InputError: The weights are missing, damaged, or do not fit the tokenizer.
-    """
+    """Open a folder of sentence-transformers' StaticEmbedding, or of model2vec."""
     file = weight_file(folder)
     rows = StaticEmbedding.load(file).ids
     encoder = StaticEncoder("static_embedding", lambda: StaticEmbedding.load(file))
@@ -63,11 +55,7 @@ def open_static_embedding(
 def static_embedding_beside(
     folder: ModelFolder, other: BakedTokenizer
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open the module as a route beside an encoder, whose special tokens do not count here.
-
-    Raises:
-        InputError: As in `open_static_embedding`.
-    """
+    """Open the module as a route beside an encoder, whose special tokens do not count here."""
     encoder, baked = open_static_embedding(folder, read_tokenizer(folder))
     same = baked.with_parts(post_processor=json.loads(other.json)["post_processor"])
     limit = min(baked.max_length + sum(other.special_tokens), NO_LIMIT)

@@ -7,11 +7,7 @@ _PACKAGES = ("torch.nn", "torch.nn.modules.activation", "torch.nn.modules.linear
 
 
 def activation_of(path: str) -> str:
-    """Return our name of an activation.
-
-    Raises:
-        ValueError: It is another class.
-    """
+    """Return our name of an activation."""
     package, _, name = path.rpartition(".")
     if package in _PACKAGES and name in _ACTIVATIONS:
         return name.lower()

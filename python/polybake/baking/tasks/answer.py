@@ -10,10 +10,10 @@ from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import needed_head, trained_head
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
+from polybake.baking.tokenizer.pairs import pair_of
+from polybake.baking.tokenizer.words import Chunk
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
-from polybake.runtime.tokenization.pairs import pair_of
-from polybake.runtime.tokenization.words import Chunk
 
 _KIND: HeadKind = "ForQuestionAnswering"
 

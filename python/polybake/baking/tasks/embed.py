@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.tasks.task import Task
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.published_models import Published, published_model
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 #: The purposes of transformers' architectures that no task covers, by the ends of their names.
 _OTHERS = {

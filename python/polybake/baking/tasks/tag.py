@@ -11,8 +11,8 @@ from polybake.baking.tasks.head import checked_labels, needed_head, trained_head
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
+from polybake.baking.tokenizer.words import Chunk
 from polybake.base.modelfile.fixture import Text
-from polybake.runtime.tokenization.words import Chunk
 
 _KIND: HeadKind = "ForTokenClassification"
 _PURPOSE = "tag words"

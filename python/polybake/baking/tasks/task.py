@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tokenizer.words import Chunk
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
-from polybake.runtime.tokenization.words import Chunk
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from pydantic import JsonValue
 
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.task import Known
+from polybake.baking.tokenizer.words import Chunk, Rule, chunks, word_rule
 from polybake.base.modelfile.manifest import Contract
-from polybake.runtime.tokenization.pairs import surrounded
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.word_rule import Rule, word_rule
-from polybake.runtime.tokenization.words import Chunk, chunks
+from polybake.runtime.pairs import surrounded
+from polybake.runtime.tokenizer import BakedTokenizer
 
 NumberRows = NDArray[np.number[Any]]
 

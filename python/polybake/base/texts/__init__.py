@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from polybake.base.texts.csv_file import CsvFile
 from polybake.base.texts.json_lines import JsonLines
 from polybake.base.texts.source import TextSource
 from polybake.base.texts.text_lines import TextLines
@@ -11,28 +10,20 @@ from polybake.errors import InputError, RequirementMissing, install
 #: The path that means standard input, with one text per line.
 STANDARD_INPUT = Path("-")
 
-_FILES: dict[str, type[TextSource]] = {".txt": TextLines, ".jsonl": JsonLines, ".csv": CsvFile}
-_PARQUET = ".parquet"
+_FILES: dict[str, type[TextSource]] = {".txt": TextLines, ".jsonl": JsonLines}
+#: Those that pyarrow reads.
+_TABLES = (".csv", ".parquet")
 
 
 def open_corpus(path: Path, column: str = "text") -> TextSource:
-    """Open a file of texts; its suffix decides the kind.
-
-    Args:
-        path: The file.
-        column: The column, or the key in JSON, with the texts; also the name for plain texts.
-
-    Raises:
-        InputError: There is no such file, or its kind is unknown.
-        RequirementMissing: It is a Parquet file, and pyarrow is not installed.
-    """
+    """Open a file of texts, whose suffix decides the kind; ``column`` names the texts."""
     if path == STANDARD_INPUT:
         return TextLines(path, column)
     suffix = path.suffix.lower()
-    if suffix not in (*_FILES, _PARQUET):
+    if suffix not in (*_FILES, *_TABLES):
         raise InputError(
             f"{path}: is of no kind that is known by its suffix; choose one of: "
-            f"{', '.join([*_FILES, _PARQUET])}, or pipe one text a line to -"
+            f"{', '.join([*_FILES, *_TABLES])}, or pipe one text a line to -"
         )
     if not path.exists():
         raise InputError(
@@ -40,16 +31,15 @@ def open_corpus(path: Path, column: str = "text") -> TextSource:
         )
     if not path.is_file():
         raise InputError(f"{path}: is no regular file; give one, or pipe one text a line to -")
-    kind = _FILES.get(suffix) or _parquet(path)
-    return kind(path, column)
+    return (_FILES.get(suffix) or _table(path, suffix))(path, column)
 
 
-def _parquet(path: Path) -> type[TextSource]:
+def _table(path: Path, suffix: str) -> type[TextSource]:
     try:
-        from polybake.base.texts.parquet_file import ParquetFile
+        from polybake.base.texts.tables import CsvFile, ParquetFile
     except ModuleNotFoundError as error:
         raise RequirementMissing(
-            f"{path}: reading Parquet needs the package pyarrow; "
-            f"{install('parquet')}, or give a UTF-8 file with one text a line"
+            f"{path}: reading {suffix} needs the package pyarrow; "
+            f"{install('parquet')}, or give a UTF-8 file with one text a line (.txt)"
         ) from error
-    return ParquetFile
+    return CsvFile if suffix == ".csv" else ParquetFile

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from polybake.base.texts.lines import text_lines
 from polybake.base.texts.source import TextSource
+from polybake.base.texts.text_lines import text_lines
 from polybake.base.texts.window import ObjectWindow, cut
 from polybake.errors import InputError
 
@@ -24,14 +24,14 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonLines(TextSource):
-    """A UTF-8 file of JSON objects, each of which has the texts' key."""
+    """A UTF-8 file of JSON objects, each of which has the texts' key.
+
+    pyarrow reads such files, too: it makes timestamps of texts that look like dates, and takes no
+    row whose keys or types are others than those of the first block. Here rows stay as written.
+    """
 
     def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002
-        """Give the rows with all keys.
-
-        Raises:
-            InputError: a line is no object with a text, or null, at the key.
-        """
+        """Give the rows with all keys."""
         with self._opened() as file:
             first = 1
             read = (self._read(*line) for line in enumerate(text_lines(file, self.name), 1))
@@ -42,11 +42,7 @@ class JsonLines(TextSource):
                 first += len(lines)
 
     def schema(self) -> pyarrow.Schema:
-        """Return the keys of all objects, in order of first occurrence, with their types.
-
-        Raises:
-            InputError: The values of a key have no common type.
-        """
+        """Return the keys of all objects, in order of first occurrence, with their types."""
         import pyarrow
 
         found = pyarrow.schema([(self.column, pyarrow.string())])

@@ -30,13 +30,7 @@ def bar_on(console: Console, *, transient: bool = False) -> Progress:
 
 @contextmanager
 def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable[[int], None]]:
-    """Give a function to call, from any thread, with the number of elements of each done batch.
-
-    Args:
-        what: What is done to the elements, such as ``embedding texts``.
-        total: The elements of all batches; None if their number is unknown.
-        console: Where progress is shown.
-    """
+    """Give a function to call, from any thread, with the number of elements of each done batch."""
     lock, done, shown, said = Lock(), 0, 0, monotonic()
     progress = bar_on(console) if console.is_terminal else None
     task = progress.add_task(what, total=total) if progress else None

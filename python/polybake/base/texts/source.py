@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from polybake.base.texts.window import Window
 from polybake.errors import InputError
@@ -28,6 +28,9 @@ class TextSource(ABC):
         column: The column that holds the texts.
     """
 
+    #: What helps where it cannot be read.
+    remedy: ClassVar[str] = "give a UTF-8 file with one text a line"
+
     path: Path
     column: str = "text"
 
@@ -43,29 +46,14 @@ class TextSource(ABC):
 
     @abstractmethod
     def windows(self, *, whole: bool = False) -> Iterator[Window]:
-        """Yield the rows in order.
-
-        Args:
-            whole: Whether to read all columns, if the kind of file allows reading only the texts.
-
-        Raises:
-            InputError: The file cannot be read, is not UTF-8, or has no such column of texts.
-        """
+        """Yield the rows in order."""
 
     @abstractmethod
     def schema(self) -> pyarrow.Schema:
-        """The columns of all rows.
-
-        Raises:
-            InputError: a column has values of several types.
-        """
+        """The columns of all rows."""
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the file, hex.
-
-        Raises:
-            InputError: The file cannot be read.
-        """
+        """Return the SHA-256 of the file, hex."""
         with self._opened() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -95,6 +83,5 @@ class TextSource(ABC):
     def _unreadable(self, error: Exception) -> InputError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return InputError(
-            f"{self.name}: cannot be read ({' '.join(reason.split())}); "
-            "give a UTF-8 file with one text a line"
+            f"{self.name}: cannot be read ({' '.join(reason.split())}); {self.remedy}"
         )

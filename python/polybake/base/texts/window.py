@@ -73,11 +73,7 @@ class Window(ABC):
 
     @abstractmethod
     def objects(self) -> Iterator[str]:
-        """Yield each row as a JSON object in one line.
-
-        Raises:
-            InputError: JSON cannot express a value.
-        """
+        """Yield each row as a JSON object in one line."""
 
     @abstractmethod
     def table(self, schema: pyarrow.Schema) -> pyarrow.Table:

@@ -16,7 +16,7 @@ from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import InputError
 from polybake.runtime.runner import Runner
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.shipping.export.golden_cases import reproduced
 
 _SUFFIX = ".ort"  # ONNX Runtime recognises the format by it

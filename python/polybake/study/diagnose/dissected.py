@@ -20,7 +20,7 @@ from polybake.base.modelfile.container import LARGEST_FILE, read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError
 from polybake.runtime.session import open_session, run
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: Values of a graph by their names.
 NamedArrays = Mapping[str, NDArray[Any]]

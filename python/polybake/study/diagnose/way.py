@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
 from polybake.study.diagnose.ran import Ran
 

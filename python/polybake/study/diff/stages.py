@@ -15,7 +15,7 @@ from polybake.base.modelfile.slack import Embeddings
 from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.samples import Sample
 from polybake.study.diff.search_vectors import SearchVectors

@@ -8,7 +8,7 @@ from hypothesis.strategies import SearchStrategy
 
 from polybake.baking.golden.length import text_of_length
 from polybake.base.modelfile.manifest import Contract
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The most texts of a call.
 BATCH = 8

@@ -9,8 +9,11 @@ import pytest
 from onnxscript import ir
 
 from polybake.baking.golden.edges import UNQUANTIZED
-from polybake.baking.sources.onnx.remaining_steps import remaining_steps
-from polybake.baking.sources.onnx.signature import EmbeddingOutputs, embedding_outputs
+from polybake.baking.sources.onnx.signature import (
+    EmbeddingOutputs,
+    embedding_outputs,
+    remaining_steps,
+)
 from polybake.errors import InputError
 
 Output = tuple[str, int, list[str | int]]

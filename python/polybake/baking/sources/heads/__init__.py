@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 from polybake.baking.sources.heads.masked_lm import masked_lm
-from polybake.baking.sources.heads.question_answering import question_answering
 from polybake.baking.sources.heads.sequence_classification import sequence_classification
-from polybake.baking.sources.heads.token_classification import token_classification
+from polybake.baking.sources.heads.token_heads import question_answering, token_classification
 from polybake.baking.sources.source import HeadKind, TaskHead
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 __all__ = ["head_of_kind", "masked_lm", "open_head"]
 
@@ -21,11 +20,7 @@ _KINDS: dict[HeadKind, Callable[[ModelFolder], TaskHead]] = {
 
 
 def open_head(folder: ModelFolder) -> TaskHead | None:
-    """The head of a folder that transformers saved, by the name of its architecture.
-
-    Raises:
-        InputError: its settings are not valid.
-    """
+    """The head of a folder that transformers saved, by the name of its architecture."""
     (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
     found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
     opened = next(found, None)
@@ -33,16 +28,7 @@ def open_head(folder: ModelFolder) -> TaskHead | None:
 
 
 def head_of_kind(folder: ModelFolder, kind: HeadKind, columns: int) -> TaskHead:
-    """The head of this kind, where config.json does not name it and may describe it.
-
-    Args:
-        folder: The model's folder.
-        kind: The kind of head.
-        columns: How many numbers it gives for a text, or for a token.
-
-    Raises:
-        InputError: its settings are not valid.
-    """
+    """The head of this kind, where config.json does not name it and may describe it."""
     if kind == "ForSequenceClassification":
         return sequence_classification(folder, columns)
     return _KINDS[kind](folder)

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from polybake.baking.sources.module_weights import tensors_of
 from polybake.baking.sources.source import HeadKind, TaskHead
 from polybake.baking.steps import Dense, Hybrid, Normalize, Pool, Step
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenizer import BakedTokenizer
 
 BGE_M3: HeadKind = "BGE-M3"
 
@@ -46,10 +46,6 @@ def _file(folder: ModelFolder, layer: str) -> Path | None:
 
 def _steps(folder: ModelFolder, tokenizer: BakedTokenizer) -> list[Step]:
     """Return the step of the three outputs.
-
-    Raises:
-        InputError: A layer may not be read, is damaged or has another shape, or a token without a
-            weight is not known.
 
     Source: FlagEmbedding ``EncoderOnlyEmbedderM3ModelForInference``.
     """

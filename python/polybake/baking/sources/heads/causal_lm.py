@@ -15,10 +15,10 @@ from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead
 from polybake.baking.steps import Dense, Pool, Step
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel, first_fault
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 _TABLE, _OWN = "embed_tokens.weight", "lm_head.weight"
 
@@ -37,17 +37,7 @@ class _Config(JsonModel):
 
 
 def causal_lm(folder: ModelFolder, true: int, false: int | None, relevance: str) -> TaskHead:
-    """The head that scores a pair by the token that says yes.
-
-    Args:
-        folder: The checkpoint's folder.
-        true: The id of the token whose logit is the score.
-        false: The id of a token whose logit is taken off, or None.
-        relevance: The function that makes a relevance of the score.
-
-    Raises:
-        InputError: The family's head is not known, or its settings are not valid.
-    """
+    """The head that scores a pair by the logit of the token ``true``, less that of ``false``."""
     name = folder.read("config.json", ModelConfig).model_type
     if name not in _TIED:
         raise InputError(

@@ -30,19 +30,7 @@ def head_steps(
     config: type[Config],
     remedy: str = _WHOLE,
 ) -> list[Step]:
-    """Read the steps of a checkpoint's head.
-
-    Args:
-        folder: The checkpoint's folder.
-        what: The name of the head in messages.
-        families: The known families.
-        config: The keys of config.json that decide what the head computes.
-        remedy: What helps where no head is known.
-
-    Raises:
-        InputError: No head is known for the architecture, or one of its settings or weights is
-            missing, damaged, or does not fit.
-    """
+    """Read the steps of a checkpoint's head."""
     name = architecture_name(folder)
     if name is None or name not in families:
         raise InputError(

@@ -26,28 +26,16 @@ class Layers:
     prefix: Prefix = ""
 
     def dense(self, name: str, activation: str = "identity") -> Dense:
-        """Return a linear layer with its activation.
-
-        Raises:
-            InputError: The layer is missing or damaged, or its bias does not fit.
-        """
+        """Return a linear layer with its activation."""
         weight, bias = self.array(f"{name}.weight"), self._find(f"{name}.bias")
         return Dense(weight=weight, bias=bias, activation=activation)
 
     def tied(self, table: str, bias: str) -> TiedDense:
-        """A linear layer whose weight is the encoder's table of tokens.
-
-        Raises:
-            InputError: as `dense`.
-        """
+        """A linear layer whose weight is the encoder's table of tokens."""
         return TiedDense(weight=self.array(table), bias=self._find(bias), activation="identity")
 
     def layer_norm(self, name: str, eps: float) -> LayerNorm:
-        """A normalisation.
-
-        Raises:
-            InputError: as `dense`.
-        """
+        """A normalisation."""
         return LayerNorm(
             weight=self.array(f"{name}.weight"), bias=self._find(f"{name}.bias"), eps=eps
         )
@@ -57,11 +45,7 @@ class Layers:
         return self._stored(name) is not None
 
     def rows(self, name: str, places: Sequence[int]) -> NDArray[np.float32]:
-        """Return rows of a table, float32 ``[places, columns]``.
-
-        Raises:
-            InputError: The table is missing or damaged, or has no such row.
-        """
+        """Return rows of a table, float32 ``[places, columns]``."""
         stored = self._stored(name)
         if stored is None or len(stored.shape) != 2:
             raise self._missing(name)
@@ -73,11 +57,7 @@ class Layers:
         return stored.array()[[*places]].astype(np.float32)
 
     def array(self, name: str) -> NDArray[np.float32]:
-        """Return the tensor of this name, as float32.
-
-        Raises:
-            InputError: It is missing or damaged.
-        """
+        """Return the tensor of this name, as float32."""
         found = self._find(name)
         if found is None:
             raise self._missing(name)

@@ -89,16 +89,7 @@ class HeadConfig(JsonModel):
 
 
 def sequence_classification(folder: ModelFolder, columns: int | None = None) -> TaskHead:
-    """The head of a folder that transformers saved as ``ForSequenceClassification``.
-
-    Args:
-        folder: The model's folder.
-        columns: How many numbers the head gives; labels of another number are not its own. None if
-            config.json says it.
-
-    Raises:
-        InputError: its settings are not valid.
-    """
+    """The head of a folder that transformers saved as ``ForSequenceClassification``."""
     config = folder.read("config.json", HeadConfig)
     if columns not in (None, len(config.id2label)):
         unnamed = {str(place): f"LABEL_{place}" for place in range(columns or 0)}

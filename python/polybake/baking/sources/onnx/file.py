@@ -14,13 +14,13 @@ from polybake.baking.graph.write import write_to_run
 from polybake.baking.sources.heads import head_of_kind, open_head
 from polybake.baking.sources.kind import SETTINGS, SavedBy
 from polybake.baking.sources.onnx.graph import load_graph
-from polybake.baking.sources.onnx.remaining_steps import remaining_steps
 from polybake.baking.sources.onnx.signature import (
     EmbeddingOutputs,
     HeadOutputs,
     embedding_outputs,
     head_outputs,
     input_feeds,
+    remaining_steps,
 )
 from polybake.baking.sources.sentence_transformers.cross_encoder import (
     of_pairs,
@@ -34,12 +34,12 @@ from polybake.baking.sources.source import (
     SourceReference,
     TaskHead,
 )
-from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.steps.state import State
+from polybake.baking.tokenizer.model_config import COUNT_BEHIND_PADDING, ModelConfig
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer, with_tokenizer
 from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 
 _STACKED = "start_and_end_logits"
 
@@ -71,11 +71,7 @@ class OnnxFile:
         return dataclasses.replace(self, typed=gives_types()) if takes else self
 
     def place(self) -> EncoderGraph:
-        """Load the graph, and keep only the nodes for the chosen output.
-
-        Raises:
-            InputError: The file was quantized dynamically.
-        """
+        """Load the graph, and keep only the nodes for the chosen output."""
         model = self._load()
         _refuse_dynamic(model, self.path)
         graph = model.graph
@@ -120,11 +116,7 @@ class OnnxFile:
 
 
 def open_onnx_file(path: Path, settings: SourceSettings = AS_IT_IS) -> Source:
-    """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up.
-
-    Raises:
-        InputError: The file is no encoder that can be baked, or its tokenizer is missing.
-    """
+    """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up."""
     places = [ModelFolder.at(place, settings) for place in (path.parent, path.parent.parent)]
     folder = with_tokenizer(places)
     model = load_graph(path)

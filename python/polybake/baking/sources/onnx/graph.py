@@ -21,12 +21,7 @@ _DOMAINS = ("com.microsoft",)
 
 
 def load_graph(path: Path) -> ir.Model:
-    """Load only the computation of a model, and check its operators.
-
-    Raises:
-        InputError: The file is not an ONNX file, or has an opset or operator that clients cannot
-            run.
-    """
+    """Load only the computation of a model, and check its operators."""
     proto = load_model(path)
     try:
         opset = check_operators(proto, _OPSETS, _DOMAINS)

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 from onnxscript import ir
 
-from polybake.baking.sources.source import HeadKind
+from polybake.baking.sources.source import HeadKind, Recipe
 from polybake.base.modelfile.manifest import UNQUANTIZED, Feed
 from polybake.errors import InputError
+
+#: The only poolings that txtai knows; it takes any other for the mean.
+_TXTAI_POOLINGS = [{"step": "pool", "mode": "mean"}, {"step": "pool", "mode": "cls"}]
 
 _FEEDS: dict[str, Feed] = {
     "input_ids": "input_ids",
@@ -25,12 +28,7 @@ _POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
 
 
 def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
-    """Return what to feed to each input, by its name; inputs are recognised by name and type.
-
-    Raises:
-        InputError: An input is unknown, has a wrong type or a fixed shape, or there is no input
-            for the token ids or the attention mask.
-    """
+    """Return what to feed to each input, by its name; inputs are recognised by name and type."""
     feeds: dict[str, Feed] = {}
     for value in graph.inputs:
         name = str(value.name)
@@ -74,11 +72,7 @@ class EmbeddingOutputs(NamedTuple):
 
 
 def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
-    """Choose the outputs that steps can begin with: by shape, then by name, never by position.
-
-    Raises:
-        InputError: no output is surely either, or the file is a quantized bake.
-    """
+    """Choose the outputs that steps can begin with: by shape, then by name, never by position."""
     if any(value.name == UNQUANTIZED for value in graph.outputs):
         raise InputError(
             f"{path}: is baked and quantized already; bake its source, with other steps"
@@ -168,3 +162,32 @@ def last_axis(value: ir.Value) -> int | None:
     """Return the last axis, if it is known."""
     last = value.shape[-1] if value.shape is not None and len(value.shape) else None
     return last if isinstance(last, int) else None
+
+
+def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Recipe:
+    """Return the folder's steps without the steps that the chosen output already includes.
+
+    Source: Optimum ``SentenceTransformersTransformerOnnxConfig``: ``sentence_embedding`` comes
+    after all modules, but not after ``encode``'s ``truncate_dim``, and ``token_embeddings`` after
+    those that change tokens; txtai ``HFOnnx``: ``embeddings`` are pooled and no more.
+    """
+    if outputs.first == "sentence_embedding" and any(step["step"] == "route" for step in recipe):
+        raise InputError(
+            f"{path}: output 'sentence_embedding' went through one route of the folder's Router; "
+            "export last_hidden_state"
+        )
+    pools = [step for step in recipe if step["step"] == "pool"]
+    if outputs.first != outputs.pooled:
+        if outputs.first == "last_hidden_state" or recipe[:1] == tuple(pools[:1]):
+            return recipe
+    elif outputs.pooled == "sentence_embedding":
+        if all(step.get("include_prompt", True) for step in pools):
+            return tuple(step for step in recipe if step["step"] == "truncate")
+    elif outputs.pooled == "embeddings" and recipe and recipe[0] in _TXTAI_POOLINGS:
+        return recipe[1:]
+    steps = ", ".join(str(step["step"]) for step in recipe) or "none"
+    raise InputError(
+        f"{path}: which of the folder's steps ({steps}) output {outputs.first!r} went through is "
+        "not known; export last_hidden_state, or put the file, tokenizer.json and "
+        "tokenizer_config.json into a folder of their own and list the steps in polybake.toml"
+    )

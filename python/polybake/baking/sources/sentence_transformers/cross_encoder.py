@@ -41,10 +41,6 @@ class _Settings(JsonModel, KnownKeys):
     def of(cls, folder: ModelFolder) -> Self:
         """Read the settings of a folder.
 
-        Raises:
-            InputError: A setting is not baked, such as a prompt before every pair; prompts that no
-                call of ``predict`` takes by itself change no score.
-
         Source: sentence-transformers ``CrossEncoder.predict``.
         """
         found = folder.read(SETTINGS, cls)
@@ -61,11 +57,6 @@ class _Settings(JsonModel, KnownKeys):
 
 def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open a folder of a CrossEncoder.
-
-    Raises:
-        InputError: Its modules are not a Transformer with a head of its own, or with a LogitScore
-            or with modules behind it that end in a Dense; a setting is not baked, or something is
-            missing.
 
     Source: sentence-transformers ``CrossEncoder``.
     """
@@ -89,11 +80,7 @@ def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source
 
 
 def of_pairs(folder: ModelFolder, head: TaskHead | None) -> TaskHead | None:
-    """Return the head with what the CrossEncoder's settings say of its number.
-
-    Raises:
-        InputError: A setting is not baked.
-    """
+    """Return the head with what the CrossEncoder's settings say of its number."""
     settings = _Settings.of(folder)
     if head is None:
         return None
@@ -102,11 +89,7 @@ def of_pairs(folder: ModelFolder, head: TaskHead | None) -> TaskHead | None:
 
 
 def _head_of_modules(folder: ModelFolder, body: ModelFolder, modules: Sequence[Module]) -> TaskHead:
-    """Return the head that modules are, the last of which gives one number of a pair.
-
-    Raises:
-        InputError: A setting is not baked, or the last one gives several numbers.
-    """
+    """Return the head that modules are, the last of which gives one number of a pair."""
     module_recipe(folder, modules, output="scores")  # refuses what is not baked
 
     def steps() -> list[Step]:

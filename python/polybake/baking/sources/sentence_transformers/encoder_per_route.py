@@ -14,7 +14,7 @@ from polybake.baking.sources.source import EncoderGraph
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,7 @@ class EncoderPerRoute(BuiltEncoder):
         return tuple(dict.fromkeys(feed for one in self.encoders.values() for feed in one.feeds))
 
     def place(self) -> EncoderGraph:
-        """Build every encoder as a branch; shared weights are kept once.
-
-        Raises:
-            InputError: Weights do not fit their configuration.
-        """
+        """Build every encoder as a branch; shared weights are kept once."""
         graph = super().place()
         DeduplicateHashedInitializersPass()(graph.model)
         route = next(value for value in graph.model.graph.inputs if value.name == "route")
@@ -65,9 +61,6 @@ def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]
     """Return the common tokenizer of all routes, as ids are made before a route is taken.
 
     It cuts texts at the largest of their limits.
-
-    Raises:
-        InputError: Two tokenizers differ in more than their limits.
     """
     (first, one), *others = tokenizers.items()
     facts = _facts(one)

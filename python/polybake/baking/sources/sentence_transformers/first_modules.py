@@ -21,10 +21,10 @@ from polybake.baking.sources.static_encoder import (
     open_static_embedding,
     static_embedding_beside,
 )
+from polybake.baking.tokenizer.tokenizer_json import read_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.heads import masked_lm
 from polybake.baking.sources.heads.bge_m3 import bge_m3
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.encoder_per_route import (
     EncoderPerRoute,
     same_tokenizer,
@@ -15,7 +16,6 @@ from polybake.baking.sources.sentence_transformers.model_settings import read_mo
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.route_limits import (
     NOT_IN_ROUTERS,
     cut_by_route,
@@ -24,10 +24,10 @@ from polybake.baking.sources.sentence_transformers.route_limits import (
 )
 from polybake.baking.sources.sentence_transformers.transformer import takes_messages
 from polybake.baking.sources.source import Encoder, OpenEncoder, Recipe, Source, TaskHead
+from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _ENCODERS = ("Transformer", "MLMTransformer")
 #: The tables that a route may begin with if the other one has an encoder.
@@ -36,15 +36,7 @@ _PER_ROUTE = (*_ENCODERS, *_STATIC)
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
-    """Open a folder with modules.json.
-
-    Args:
-        folder: The model's folder.
-        open_encoder: Finds the encoder in the folder of the first module.
-
-    Raises:
-        InputError: a module or setting is unknown or not supported, or something is missing.
-    """
+    """Open a folder with modules.json."""
     settings = read_model_settings(folder)
     prompts, default = settings.prompts or {}, settings.default_prompt_name
     modules = read_modules(folder, prompts)

@@ -24,10 +24,10 @@ from polybake.baking.sources.sentence_transformers.transformer import (
 from polybake.baking.sources.sentence_transformers.transformer_settings import CausalLMSettings
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.baking.sources.torch_classes import activation_of
+from polybake.baking.tokenizer.pair_prompt import DOCUMENT, QUERY, PairPrompt
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
 
 _Id = Annotated[int, Field(ge=0)]
 
@@ -60,17 +60,7 @@ class _Settings(JsonModel, KnownKeys):
 def open_logit_score(
     folder: ModelFolder, transformer: Module, score: Module, open_encoder: OpenEncoder
 ) -> Source:
-    """Open a folder whose language model's logits are scores.
-
-    Args:
-        folder: The model's folder.
-        transformer: The module with the language model.
-        score: The module that reads its logits.
-        open_encoder: Finds the encoder in the folder of the language model.
-
-    Raises:
-        InputError: A setting is not baked, or something is missing.
-    """
+    """Open a folder whose language model's logits are scores."""
     body = folder.inner(transformer.path)
     encoder, tokenizer = open_transformer(body, open_encoder, CausalLMSettings)
     settings = folder.read(SETTINGS, _Settings)

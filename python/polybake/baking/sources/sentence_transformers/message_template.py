@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from polybake.baking.tokenizer.chat_template import rendered
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.printable import printable
 from polybake.errors import InputError
-from polybake.runtime.tokenization.chat_template import rendered
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 #: How a message holds its text; ``auto`` is found in the template.
 Format = Literal["flat", "structured", "auto"]
@@ -33,9 +33,6 @@ _TRIED = (
 
 def chat_template(folder: ModelFolder) -> str | None:
     """Return the chat template of a tokenizer; None without one.
-
-    Raises:
-        InputError: It is larger than any template, or there are several and none is the default.
 
     Source: transformers ``PreTrainedTokenizerBase.from_pretrained``.
     """
@@ -62,19 +59,7 @@ def message_template(
     message: Format,
     variables: Mapping[str, object],
 ) -> tuple[str, ...]:
-    """Return what a chat template writes before, between and behind texts.
-
-    Args:
-        folder: The tokenizer's folder.
-        roles: The role of each text's message.
-        system: The text of the system's message before them, if there is one.
-        message: How messages hold their texts.
-        variables: Further variables of the template.
-
-    Raises:
-        InputError: There is no template, it fails, or it writes other texts than it is given, or
-            not each once.
-    """
+    """Return what a chat template writes before, between and behind texts of these roles."""
     template = chat_template(folder)
     if template is None:
         raise InputError(

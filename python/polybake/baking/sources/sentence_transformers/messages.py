@@ -17,10 +17,10 @@ from polybake.baking.sources.sentence_transformers.transformer import (
 )
 from polybake.baking.sources.sentence_transformers.transformer_settings import MessageSettings
 from polybake.baking.sources.source import Encoder, OpenEncoder
+from polybake.baking.tokenizer.prompt_tokens import with_suffix
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.suffix import with_suffix
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The prompt of calls that name none: a message without a system's before it.
 _PLAIN = "message"
@@ -35,9 +35,6 @@ def open_messages(
 
     Returns:
         The encoder, its tokenizer, what stands before a text by prompt, and the default prompt.
-
-    Raises:
-        InputError: A setting or the template is not baked, or something is missing.
     """
     encoder, tokenizer = open_transformer(body, open_encoder, MessageSettings)
     systems = {"query": "", "document": "", **prompts}  # as the library adds them

@@ -64,9 +64,6 @@ class ModelSettings(JsonModel, KnownKeys):
 def read_model_settings(folder: ModelFolder) -> ModelSettings:
     """Read the settings of a model's folder; without a file, the library's defaults.
 
-    Raises:
-        InputError: A setting is not what was expected.
-
     Source: sentence-transformers ``SentenceTransformer._parse_model_config`` and ``encode``.
     """
     return folder.read(

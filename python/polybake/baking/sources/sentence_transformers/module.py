@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from polybake.baking.sources.checkpoint import architecture_name
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
@@ -101,11 +101,7 @@ def known_module(
     known: Sequence[str] = _PLAIN,
     packages: tuple[str, ...] = PACKAGES,
 ) -> Module:
-    """Return the module of a type.
-
-    Raises:
-        InputError: Its last name is not in ``known``, or it is not of sentence-transformers.
-    """
+    """Return the module of a type."""
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
     if not kind.startswith(packages) and not _is_known_code(folder, kind, path):
         raise InputError(

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST
 from polybake.baking.sources.sentence_transformers.module import Module
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
 from polybake.baking.sources.source import Recipe
 from polybake.base.files.model_folder import ModelFolder
@@ -31,17 +31,9 @@ def module_recipe(
 ) -> Recipe:
     """Convert modules to steps of polybake.toml.
 
-    Args:
-        folder: The model's folder.
-        modules: All modules.
-        begins: Whether the first module is the encoder, or routes that each begin with one.
-        pooled: Whether there is one vector per text already.
-        unnamed: The input of a module that does not name its input.
-        output: The output of the last module; None where it is what the module takes.
-        special_tokens: How many stand before a text and behind it in routes.
-
-    Raises:
-        InputError: A module or one of its settings is not supported.
+    The first one is the encoder, or routes with one each, if ``begins``; there is one vector a
+    text already if ``pooled``. ``unnamed`` is the input of modules that name none, ``output`` that
+    of the last one where it differs from its input, and ``special_tokens`` stand around texts.
     """
     recipe: list[dict[str, object]] = []
     for place, module in enumerate(modules):

@@ -34,9 +34,6 @@ def read_modules(
 
     Modules that all routes of a Router begin with are listed before it. So the Router is left
     out if its routes are equal.
-
-    Raises:
-        InputError: modules.json is damaged, or a module's type is unknown.
     """
     modules: list[Module] = []
     for entry in folder.read("modules.json", _Entries, needed=True).root:

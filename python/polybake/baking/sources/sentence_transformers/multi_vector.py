@@ -20,11 +20,11 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     QueryExpansion,
 )
 from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.tokenizer.prompt_tokens import with_prefix_tokens
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
-from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
 _MASK = "MultiVectorMask"
 #: PyLate's package; its Dense is that of sentence-transformers, for tokens.
@@ -68,9 +68,6 @@ class _Mask(JsonModel, KnownKeys):
 
 def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
-
-    Raises:
-        InputError: a module or a setting is not baked, or something is missing.
 
     Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
     """

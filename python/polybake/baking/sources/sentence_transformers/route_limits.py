@@ -18,10 +18,10 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, Recipe
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 NOT_IN_ROUTERS = (
     "has query_length or document_length, and the model a Router with routes of its own; set "
@@ -39,9 +39,6 @@ def read_limits(
     Returns:
         The most tokens by route, or None if they are all that of the tokenizer; and the tokenizer
         that cuts at the largest.
-
-    Raises:
-        InputError: A limit is beyond what the model takes.
     """
     kind = MaskedLMSettings if is_masked_lm(body) else TransformerSettings
     settings = read_transformer_settings(body, kind)
@@ -81,16 +78,9 @@ def route_of_limits(
 def cut_by_route(
     folder: ModelFolder, encoder: Encoder, tokenizer: BakedTokenizer, limits: Mapping[str, int]
 ) -> ExpandedEncoder:
-    """Return the encoder that sees each text cut at its route's limit.
+    """Return the encoder that sees each text cut at its route's limit, special tokens included.
 
-    Args:
-        folder: The folder of the tokenizer.
-        encoder: The encoder.
-        tokenizer: Cuts at the largest limit.
-        limits: The most tokens of a text by route, special tokens included.
-
-    Raises:
-        InputError: The encoder takes rows as they are, or texts are not cut at their end.
+    The tokenizer cuts at the largest of the limits.
     """
     if not isinstance(encoder, BuiltEncoder):
         raise InputError(
@@ -109,11 +99,7 @@ def cut_by_route(
 
 
 def special_tokens_behind(folder: ModelFolder, tokenizer: BakedTokenizer) -> int:
-    """Return how many special tokens stay behind a text when a graph cuts its end.
-
-    Raises:
-        InputError: The tokenizer cuts the beginning.
-    """
+    """Return how many special tokens stay behind a text when a graph cuts its end."""
     if tokenizer.cut_side == "left":
         raise InputError(
             f"{folder.path}: truncation_side is left, and queries and documents with limits of "

@@ -60,11 +60,7 @@ class _RouterConfig(JsonModel, KnownKeys):
 
 
 def read_router(folder: ModelFolder, path: str, prompts: Mapping[str, str]) -> Router:
-    """Read the Router in the folder ``path`` of a model that has ``prompts``.
-
-    Raises:
-        InputError: the file does not describe a Router, or a module's type is not known.
-    """
+    """Read the Router in the folder ``path`` of a model that has ``prompts``."""
     inner = folder.inner(path)
     name = "config.json" if inner.file("router_config.json") is None else "router_config.json"
     config = inner.read(name, _RouterConfig, needed=True, remedy="save the model again")

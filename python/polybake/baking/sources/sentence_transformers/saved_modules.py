@@ -3,6 +3,7 @@
 A new module needs a class here, and an entry in `FOLLOWING`.
 """
 
+import abc
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
@@ -11,16 +12,36 @@ from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from polybake.baking import steps
 from polybake.baking.sources.module_weights import exact_tensors
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
-from polybake.baking.sources.sentence_transformers.saved_module import (
-    NAMES,
-    SavedModule,
-    SavedNothing,
-)
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.torch_classes import activation_of
+from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.files.validation import first_fault
+from polybake.base.files.validation import JsonModel, first_fault
 from polybake.errors import InputError
+
+#: The keys for a module's input and output, which are checked elsewhere by its position.
+NAMES = ("module_input_name", "module_output_name")
+
+
+class SavedModule(JsonModel, KnownKeys, abc.ABC):
+    """The keys of a module's configuration that its step needs, with the library's defaults."""
+
+    #: Sizes that follow from other modules and arrays.
+    passed_over: ClassVar[Collection[str]] = ("word_embedding_dimension", "embedding_dimension")
+
+    @abc.abstractmethod
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:
+        """Return the parameters of the step; its arrays lie in the module's folder."""
+
+
+class SavedNothing(SavedModule):
+    """A Normalize, or a Dropout, which does nothing outside training."""
+
+    passed_over: ClassVar[Collection[str]] = (*NAMES, "dropout")
+
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
+        """None."""
+        return {}
 
 
 class SavedPooling(SavedModule):
@@ -169,20 +190,12 @@ class FollowingModule:
     inline: bool = False
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """Read the step's parameters in the module's folder.
-
-        Raises:
-            InputError: A file is missing or damaged, or asks for something that no step computes.
-        """
+        """Read the step's parameters in the module's folder."""
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)
 
     def made(self, folder: ModelFolder) -> steps.Step:
-        """Make the step of the module's folder.
-
-        Raises:
-            InputError: As in `parameters`, or the arrays do not fit each other.
-        """
+        """Make the step of the module's folder."""
         try:
             return self.step(**self.parameters(folder))
         except ValidationError as error:

@@ -6,14 +6,14 @@ from tokenizers import Tokenizer
 from polybake.baking.encoders.bag_of_words import BagOfWords
 from polybake.baking.sources.module_weights import exact_tensors
 from polybake.baking.sources.static_encoder import StaticEncoder
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import NO_LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _NAME = "sparse_static_embedding"
 
@@ -28,9 +28,6 @@ class _Settings(JsonModel, KnownKeys):
 def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, BakedTokenizer]:
     """Open its folder, whose tokenizer adds no special tokens.
 
-    Raises:
-        InputError: a file is missing or damaged, or there are less weights than tokens.
-
     Source: sentence-transformers ``SparseStaticEmbedding``.
     """
     limit = _limit(folder)
@@ -41,11 +38,7 @@ def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, Ba
 def sparse_static_embedding_beside(
     folder: ModelFolder, other: BakedTokenizer
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open the module as a route beside an encoder, whose special tokens do not count here.
-
-    Raises:
-        InputError: As in `open_sparse_static_embedding`.
-    """
+    """Open the module as a route beside an encoder, whose special tokens do not count here."""
     baked = open_tokenizer(folder, max_seq_length=other.max_length)
     special = baked.special_tokens
     limit = min(_limit(folder) + sum(special), NO_LIMIT)

@@ -16,11 +16,11 @@ from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
-from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.baking.steps import Step
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.prompt_tokens import with_prefix_tokens
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
 #: The file with the lengths of texts, and with the tokens that count.
 METADATA = "artifact.metadata"
@@ -41,9 +41,6 @@ class _Metadata(JsonModel):
 
 def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
-
-    Raises:
-        InputError: a setting is not baked, or something is missing.
 
     Source: sentence-transformers ``MultiVectorEncoder._maybe_load_stanford_metadata``.
     """

@@ -10,10 +10,10 @@ from polybake.baking.sources.kind import SAVED_AS
 from polybake.baking.sources.sentence_transformers.route_limits import special_tokens_behind
 from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
+from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The routes, in the order of their numbers; a text without a prompt is a document.
 ROUTES = ("document", "query")
@@ -49,11 +49,7 @@ class TokenVectors:
         tokenizer: BakedTokenizer,
         head: TaskHead | None = None,
     ) -> Source:
-        """Return the source of an encoder and its tokenizer, whose files lie in ``body``.
-
-        Raises:
-            InputError: Rows cannot be filled up before the encoder, or not in this way.
-        """
+        """Return the source of an encoder and its tokenizer, whose files lie in ``body``."""
         if not isinstance(encoder, BuiltEncoder):
             raise InputError(
                 f"{folder.path}: queries are filled up before the encoder, and an exported one "

@@ -5,16 +5,16 @@ Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__in
 
 from typing import TypeVar
 
-from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.baking.sources.sentence_transformers import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.transformer_settings import (
     BaseSettings,
     TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, OpenEncoder
-from polybake.baking.sources.tokenizer import open_tokenizer
+from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 #: The file's name, by every version since 1.0.
 _FILES = tuple(
@@ -33,11 +33,7 @@ class _Runs(JsonModel):
 
 
 def read_transformer_settings(body: ModelFolder, kind: type[Settings]) -> Settings:
-    """Read the settings in a Transformer module's folder: of the first file that has any.
-
-    Raises:
-        InputError: a setting changes the embeddings in a way that is not baked, or is unknown.
-    """
+    """Read the settings in a Transformer module's folder: of the first file that has any."""
     read = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
     return next((one for one in read if one.model_fields_set), kind())
 
@@ -58,16 +54,7 @@ def open_transformer(
     open_encoder: OpenEncoder,
     kind: type[BaseSettings] = TransformerSettings,
 ) -> tuple[Encoder, BakedTokenizer]:
-    """Open the folder of a Transformer module.
-
-    Args:
-        body: The folder.
-        open_encoder: Finds the encoder in it.
-        kind: The settings that it may have.
-
-    Raises:
-        InputError: a setting is not baked, or the tokenizer or the encoder is not supported.
-    """
+    """Open the folder of a Transformer module."""
     settings = read_transformer_settings(body, kind)
     limit, lowercase = settings.max_seq_length, settings.do_lower_case is True
     tokenizer = open_tokenizer(body, max_seq_length=limit, lowercase=lowercase)

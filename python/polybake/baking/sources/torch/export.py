@@ -18,7 +18,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.scratch import Scratch
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError, RequirementMissing, install
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 
 _TOKENIZER = "tokenizer.json"
 _FILES = ("config.json", "model.safetensors.index.json", _TOKENIZER)
@@ -66,13 +66,7 @@ class TorchExport:
         return dataclasses.replace(self, typed=gives_types()) if self.several_types else self
 
     def place(self) -> EncoderGraph:
-        """Load the exported graph.
-
-        Raises:
-            RequirementMissing: PyTorch or transformers is not installed.
-            InputError: transformers does not load the model, or PyTorch does not export it.
-            CheckFailed: the exported graph differs from PyTorch.
-        """
+        """Load the exported graph."""
         return dataclasses.replace(self._exported.place(), typed=self.typed)
 
     def reference(self, folder: Path) -> SourceReference:  # noqa: ARG002 - it is written already
@@ -110,11 +104,7 @@ class TorchExport:
 
 
 def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
-    """Find the files that PyTorch needs to export an encoder; nothing is loaded yet.
-
-    Raises:
-        InputError: The model brings its own code, is quantized, or has no safetensors.
-    """
+    """Find the files that PyTorch needs to export an encoder; nothing is loaded yet."""
     if folder.settings.attention is not None:
         raise InputError(
             f"{folder.path}: PyTorch runs the model's class as it is; leave out attention = "

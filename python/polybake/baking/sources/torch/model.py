@@ -65,11 +65,7 @@ class TorchModel(torch.nn.Module):  # type: ignore[misc] # torch is not here to 
         return found
 
     def export(self, path: Path) -> None:
-        """Write the model as ONNX with dynamic batch and sequence axes, and its weights beside it.
-
-        Raises:
-            InputError: PyTorch cannot export the model; the message has the exporter's reason.
-        """
+        """Write the model as ONNX with dynamic batch and sequence axes, its weights beside it."""
         axis = torch.export.Dim.DYNAMIC
         example = {name: torch.ones(2, 7, dtype=torch.int64) for name in self.feeds}
         if "token_type_ids" in example:
@@ -96,15 +92,7 @@ class TorchModel(torch.nn.Module):  # type: ignore[misc] # torch is not here to 
 
 
 def load(folder: Path) -> TorchModel:
-    """Load the encoder of a folder in float32, for evaluation.
-
-    Args:
-        folder: A folder with config.json, safetensors and tokenizer files only.
-
-    Raises:
-        InputError: transformers does not load it, weights that it uses are missing, or it needs
-            inputs that clients do not feed.
-    """
+    """Load the encoder of a folder in float32, for evaluation."""
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(folder, **_LOCAL)

@@ -11,8 +11,7 @@ from polybake.baking.sources.torch.model import TorchModel
 from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.errors import CheckFailed
 from polybake.runtime.session import open_session
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import Side
+from polybake.runtime.tokenizer import BakedTokenizer, Side
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,7 @@ def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectati
 
 
 def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> None:
-    """Compare an exported file with the model's results before the export.
-
-    Raises:
-        CheckFailed: A difference exceeds the limit, or the file does not run at a shape.
-    """
+    """Compare an exported file with the model's results before the export."""
     session = open_session(path, name=f"{model.kind}: PyTorch's export")
     remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
     for one in expected:

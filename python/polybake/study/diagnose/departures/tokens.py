@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from polybake.base.modelfile.rows import Rows
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenizer import BakedTokenizer
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 
