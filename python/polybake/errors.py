@@ -39,6 +39,8 @@ _EXTRAS = {
     **dict.fromkeys(("fsspec", "s3fs", "aiohttp"), "store"),
     "huggingface_hub": "hub",
     "hypothesis": "bake,cpu,random",
+    "matplotlib": "plots",
+    "netron": "bake,cpu,view",
     "pyarrow": "parquet",
     "ray": "ray",
     **dict.fromkeys(("pandas", "pyspark"), "spark"),

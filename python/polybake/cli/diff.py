@@ -37,9 +37,11 @@ def diff(
         str | None,
         typer.Option(help="The prompt of own texts; else those of documents and queries."),
     ] = None,
-    picture: Annotated[
+    plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw distances and neighbours to this .svg file."),
+        typer.Option(
+            metavar="FILE", help="Draw distances and neighbours to this .svg, .png or .pdf file."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,10 +55,11 @@ def diff(
     from polybake.study.diff.diff_report import modules_lines, parts_lines, stages_lines
     from polybake.study.diff.facts import facts
     from polybake.study.diff.parts import compare_parts
-    from polybake.study.diff.picture import check_picture, write_picture
+    from polybake.study.diff.plot import write_plot
     from polybake.study.diff.verdict import verdict
+    from polybake.study.plots import check_plot
 
-    check_picture(picture)
+    check_plot(plot)
     parts = compare_parts(before, after)
     windows = own_texts(parts, texts, column, prompt)
 
@@ -81,9 +84,9 @@ def diff(
 
             show(neighbours_lines(neighbours))
     answer = verdict(parts, stages, neighbours, shorter)
-    if picture is not None:
-        write_picture(picture, parts, stages, neighbours, answer)
-        show([f"wrote {picture}"])
+    if plot is not None:
+        write_plot(plot, parts, stages, neighbours, answer)
+        show([f"wrote {plot}"])
     if as_json:
         found = facts(parts, modules, stages, neighbours, shorter, answer)
         typer.echo(json.dumps(found, indent=2))

@@ -1,4 +1,4 @@
-"""A comparison in lines, as data and as a picture."""
+"""A comparison in lines, as data and as a plot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polybake.study.diff.facts import facts
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
-from polybake.study.diff.picture import write_picture
+from polybake.study.diff.plot import write_plot
 from polybake.study.diff.seen import Seen
 from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.diff.weights import WeightChange
@@ -126,56 +126,32 @@ def test_it_is_json(every_feed: Path) -> None:
     assert (found["neighbours"]["alone"], found["neighbours"]["old_index"]) == (0.5, None)
 
 
-SVG = "{http://www.w3.org/2000/svg}"
-YES = DiffVerdict("Re-index", "yes", "Old <vectors>.")
+YES = DiffVerdict("Re-index", "yes", "Old <vectors> of $x$. " * 9)
 
 
-def drawn(
+def words(
     path: Path, model: Path, stages: list[Seen], neighbours: Neighbours | None
-) -> ElementTree.Element:
-    write_picture(path, compare_parts(model, model), stages, neighbours, YES)
-    return ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
+) -> list[str | None]:
+    """The texts of the plot."""
+    pytest.importorskip("matplotlib", reason='pip install ".[plots]"')
+    write_plot(path, compare_parts(model, model), stages, neighbours, YES)
+    root = ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
+    return [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def bars(root: ElementTree.Element) -> dict[str, float]:
-    """The place where each bar begins, by what it counts."""
-    found = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "bar"]
-    return {one.findtext(f"{SVG}title", ""): float(one.attrib["x"]) for one in found}
-
-
-def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
-    """Equal texts are at the left end, opposite ones at the right, with the limit between."""
+def test_the_plot_shows_distances_and_neighbours(every_feed: Path, tmp_path: Path) -> None:
+    """Equal texts, opposite ones and the limit are in it; a long sentence goes on below."""
     distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
     seen = Seen(Stage.EMBED, texts=6, differing=4, distances=distances)
     neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
-    root = drawn(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
-    found = bars(root)
-    assert sorted(found) == ["1 texts", "2 texts", "3 texts", "4 texts"]
-    (limit,) = (float(one.attrib["x1"]) for one in root.iter(f"{SVG}line"))
-    assert found["2 texts"] < limit < found["3 texts"]
-    written = "".join(root.itertext())
-    assert "Re-index: yes" in written
-    assert "limit 1e-06" in written
+    found = words(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
+    assert "limit 1e-06" in found
+    assert "neighbours that each text keeps, old and new mixed" in found
+    lines = [one for one in found if one and "Old <vectors>" in one]
+    assert len(lines) > 1
+    assert "Re-index: yes. Old <vectors> of $x$." in lines[0]
 
 
-def test_a_long_sentence_goes_on_in_another_line(every_feed: Path, tmp_path: Path) -> None:
-    """Nothing of it is cut, and what stands below moves down."""
-    path, parts = tmp_path / "a.svg", compare_parts(every_feed, every_feed)
-    sentence = "Old vectors beside new ones find 99 % of the same neighbours. " * 4
-    write_picture(path, parts, [], None, DiffVerdict("Re-index", "yes", sentence))
-    root = ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
-    lines = [one.text or "" for one in root.iter(f"{SVG}text")]
-    assert sentence.strip() in " ".join(lines)
-    assert max(map(len, lines)) <= 108
-    (lower,) = root.iter(f"{SVG}g")
-    assert lower.get("transform") != "translate(0 0)"
-    assert float(root.attrib["height"]) > 356
-
-
-def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
-    """The picture is one file, and its texts are escaped."""
-    drawn(tmp_path / "a.svg", every_feed, [], None)
-    written = (tmp_path / "a.svg").read_text()
-    assert "prefers-color-scheme: dark" in written
-    assert written.count("http") == 1  # the namespace
-    assert "Old &lt;vectors&gt;." in written
+def test_the_plot_says_what_was_not_compared(every_feed: Path, tmp_path: Path) -> None:
+    found = words(tmp_path / "a.svg", every_feed, [], None)
+    assert {"none can be compared", "no texts were searched"} <= {*found}
