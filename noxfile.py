@@ -207,8 +207,8 @@ def weekly(session: nox.Session) -> None:
 
 @nox.session
 def exchange(session: nox.Session) -> None:
-    """Let those judge who receive it: Triton, CycloneDX, OpenSSF, S3, pre-commit, a runner."""
-    install(session, "bake,cpu,sign,store", "exchange")
+    """Let those judge who receive it: Triton, CycloneDX, S3, pre-commit, a runner."""
+    install(session, "bake,cpu,store", "exchange")
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/shipping",
         "tests/cli/test_shipping.py", "tests/test_hooks.py",

@@ -35,7 +35,6 @@ _EXTRAS = {
     **dict.fromkeys(("onnx", "onnx_ir", "onnxscript", "safetensors", "tokenizers"), "bake,cpu"),
     **dict.fromkeys(("ml_dtypes", "onnxruntime", "tomlkit"), "bake,cpu"),
     **dict.fromkeys(("fastapi", "orjson", "prometheus_client", "starlette", "uvicorn"), "serve"),
-    **dict.fromkeys(("model_signing", "OpenSSL"), "sign"),
     **dict.fromkeys(("fsspec", "s3fs", "aiohttp"), "store"),
     "huggingface_hub": "hub",
     "hypothesis": "bake,cpu,random",

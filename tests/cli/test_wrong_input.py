@@ -39,7 +39,6 @@ WRONG = {
     "inspect texts.txt --shapes": "texts.txt: is not a valid ONNX file",
     "inspect no.onnx --shapes": "no.onnx: cannot be read (No such file or directory)",
     "check no.onnx": "no.onnx: cannot be read (No such file or directory); give the",
-    "check no.onnx --signature a.sig": "--public-key belong together; give both",
     "check sealed.onnx": "the tokenizer cannot be read by tokenizers",
     "generate no.onnx": "no.onnx: cannot be read",
     "generate no.json": "no.json: cannot be read",
@@ -51,12 +50,9 @@ WRONG = {
     "fixtures no.onnx": "no.onnx: cannot be read",
     "fit no.onnx no.txt": "no.onnx: cannot be read",
     "fit MODEL texts.txt --whiten 8": "--whiten 8: 5 texts of 7 elements give 1 to 4 components",
-    "export ort no.onnx -o out.ort": "no.onnx: cannot be read",
     "export triton no.onnx -o out": "no.onnx: cannot be read",
     "export tflite no.onnx -o out": "'tflite' is not one of 'triton'",
     "card no.onnx -o out": "no.onnx: cannot be read",
-    "sign no.onnx --private-key key.pem": "no.onnx: cannot be read",
-    "sign texts.txt --private-key key.pem": "texts.txt: has no polybake.digest",
     "bench texts.txt": "texts.txt: has no polybake.digest; write the file with",
     "bench MODEL no.onnx": "no.onnx: ",
     "bench MODEL --threads 100000": "threads is 100000; expected 1 to ",
@@ -189,7 +185,6 @@ TAKING: tuple[tuple[Any, ...], ...] = (
     ("check", "m.onnx"),
     ("card", "m.onnx", "-o", "card"),
     ("export", "triton", "m.onnx", "-o", "models"),
-    ("export", "ort", "m.onnx", "-o", "m.ort"),
     ("serve", "m.onnx"),
 )
 READING: tuple[tuple[Any, ...], ...] = (
@@ -232,9 +227,6 @@ MISSING = {
     ("diff MODEL MODEL --plot a.svg", "matplotlib"): 'pip install ".[plots]"',
     ("bench MODEL --plot a.svg", "matplotlib"): 'pip install ".[plots]"',
     ("serve MODEL", "onnxruntime tokenizers fastapi"): 'pip install ".[serve]"',
-    ("sign MODEL --private-key v.npy", "model_signing"): 'pip install ".[sign]"',
-    ("sign MODEL --private-key v.npy", "OpenSSL"): 'pip install ".[sign]"',
-    ("check MODEL --signature v.npy --public-key v.npy", "OpenSSL"): 'pip install ".[sign]"',
     ("embed MODEL texts.txt -o a.parquet", "pyarrow"): '".[parquet]", or write .npy',
     ("embed MODEL null.parquet -o a.npy", "pyarrow"): '".[parquet]", or give a UTF-8 file',
 }

@@ -15,14 +15,13 @@ from onnxruntime import InferenceSession
 from polybake import __version__
 from polybake.base.files.atomic import creating
 from polybake.base.files.templates import template_environment, templates_folder
+from polybake.base.modelfile.compare import compare_vectors, largest_difference
 from polybake.base.modelfile.container import FileHead, check_digest, read_head
-from polybake.base.modelfile.fixture import Case
+from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.slack import Embeddings
-from polybake.errors import InputError
+from polybake.errors import CheckFailed, InputError
 from polybake.runtime.session import open_session, run
-from polybake.shipping.export.golden_cases import reproduced
-from polybake.shipping.export.text_format import text_literal
 
 #: The tasks that a server runs as a whole: a text is one row, and a row one vector.
 _TASKS = ("embed", "classify")
@@ -140,3 +139,29 @@ def _dims(session: InferenceSession, contract: Contract) -> list[int]:
 
 def _templates() -> Path:
     return templates_folder() / "triton"
+
+
+def reproduced(head: FileHead, vectors: Callable[[Case], Embeddings]) -> float:
+    """Compare what ``vectors`` gives for each golden case; return the largest difference."""
+    largest = 0.0
+    for case in head.fixture.cases:
+        golden, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+        found = vectors(case)
+        difference = compare_vectors(golden, found, head.fixture.tolerances["cpu"], slack)
+        if difference:
+            raise CheckFailed(
+                f"{head.path}: exported, case {case.id} gives other vectors: {difference.message}; "
+                "nothing was written, run the file itself"
+            )
+        largest = max(largest, largest_difference(golden, found, slack))
+    return largest
+
+
+def text_literal(value: str) -> str:
+    """Return a string in quotes; bytes that are not plain ASCII are written in octal.
+
+    Source: Protocol Buffers, "Text Format Language", string literals.
+    """
+    plain = bytes(range(0x20, 0x7F)).translate(None, b'"\\')
+    escaped = (chr(byte) if byte in plain else f"\\{byte:03o}" for byte in value.encode())
+    return f'"{"".join(escaped)}"'
