@@ -16,7 +16,7 @@ from polybake.cli.prompt import wanted_prompt
 from polybake.cli.target import JsonOption
 
 if TYPE_CHECKING:
-    from polybake.study.diagnose.diagnosis import Diagnosis
+    from polybake.study.diagnose.diagnose import Diagnosis
 
 #: The most characters of a text and the most explanations that are shown, and the least part of
 #: the gap that a shown explanation explains.
@@ -60,9 +60,9 @@ def diagnose(
     """
     from polybake.base.modelfile.container import read_head
     from polybake.errors import InputError
-    from polybake.study.diagnose.asked import asked, golden_texts
     from polybake.study.diagnose.diagnose import diagnose as diagnosed
-    from polybake.study.diagnose.given import read_given, read_texts
+    from polybake.study.diagnose.harness_vectors import asked, golden_texts
+    from polybake.study.diagnose.vector_files import read_given, read_texts
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None

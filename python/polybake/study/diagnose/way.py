@@ -15,7 +15,6 @@ from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
-from polybake.study.diagnose.ran import Ran
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -92,7 +91,6 @@ class Ways:
         self.prompt = prompt
         self.places = tuple(range(len(texts)) if places is None else map(int, places))
         self._rows = cache(self._tokenized)
-        self._ran = Ran(model)
         self._known: dict[tuple[object, ...], dict[_Row, NDArray[Any]]] = {}
 
     def rows(self, way: Way) -> tuple[_Row, ...]:
@@ -141,7 +139,7 @@ class Ways:
         for batch in batches:
             feed = way.feed or partial(_own_feed, self.prompt)
             given = feed(contract, batch.rows, batch.width)
-            values = self._ran.values(given, way.graph, layers=way.layers)
+            values = self.model.values(given, way.graph, layers=way.layers)
             if way.masked:
                 values = {**values, **_mask(contract, batch.rows, given)}
             found.append(self._finished(way, values)[: len(batch.places)])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import unit
+from polybake.study.diagnose.departures.stored import unit
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Vectors, Way
 

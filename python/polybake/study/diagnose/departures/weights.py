@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polybake.base.modelfile.manifest import Contract
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import int8
+from polybake.study.diagnose.departures.stored import int8
 from polybake.study.diagnose.way import ALL, Way
 
 #: How files of dynamic int8 are made: arguments of quantize_dynamic. Optimum leaves embeddings.

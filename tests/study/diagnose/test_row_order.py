@@ -9,10 +9,8 @@ import pytest
 
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
-from polybake.study.diagnose.diagnose import diagnose
-from polybake.study.diagnose.diagnosis import Diagnosis
-from polybake.study.diagnose.moved import described
-from polybake.study.diagnose.order import order
+from polybake.study.diagnose.diagnose import Diagnosis, diagnose
+from polybake.study.diagnose.row_order import described, order
 
 OWN = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
 

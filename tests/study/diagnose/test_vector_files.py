@@ -13,8 +13,8 @@ import pytest
 from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
-from polybake.study.diagnose.asked import asked, golden_texts
-from polybake.study.diagnose.given import read_given
+from polybake.study.diagnose.harness_vectors import asked, golden_texts
+from polybake.study.diagnose.vector_files import read_given
 from support.servers.served import served
 
 TEXTS = ["one", "two, and more", "ü"]
