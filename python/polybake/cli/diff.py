@@ -97,11 +97,7 @@ def diff(
 def own_texts(
     parts: ModelParts, path: Path | None, column: str, prompt: str | None
 ) -> Iterator[list[str]] | None:
-    """Return the windows of a user's file, checked before anything runs; None without a file.
-
-    Raises:
-        InputError: There is no such file or prompt, or the models take pairs of texts.
-    """
+    """Return the windows of a user's file, checked before anything runs; None without a file."""
     from polybake.base.texts import open_corpus
     from polybake.runtime.prompt import Prompt
 

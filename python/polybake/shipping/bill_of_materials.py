@@ -31,12 +31,7 @@ _WEIGHTS = "weights"
 
 
 def bill_of_materials(head: FileHead, digest: str) -> str:
-    """Write the bill as CycloneDX JSON; equal files have equal bills.
-
-    Args:
-        head: The head of the model file.
-        digest: SHA-256 (hex) of the whole file.
-    """
+    """Write the bill as CycloneDX JSON; equal files have equal bills."""
     manifest, parts = head.manifest, [_SOURCE, _TOKENIZER, _GRAPH]
     weights = []
     if manifest.weights is not None:

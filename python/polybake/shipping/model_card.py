@@ -26,13 +26,7 @@ _PRODUCTS = {"int4": "float32, of weights in int4"}
 
 
 def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
-    """Write the card as Markdown; equal files have equal cards.
-
-    Args:
-        head: The head of the model file.
-        digest: SHA-256 (hex) of the whole file.
-        hub_tag: The hub's name of the file's task; None leaves it out.
-    """
+    """Write the card as Markdown; equal files have equal cards."""
     # Values from outside stand between backticks.
     environment = template_environment(templates_folder() / "card")
     environment.filters["code"] = lambda value: code_span(str(value))

@@ -36,18 +36,8 @@ _ROWS, _LABELS = "text_rows.py", "labels.txt"
 def export_triton(model: Path, repository: Path) -> float:
     """Write a repository of three models: texts to ids, ids to vectors, and both together.
 
-    Args:
-        model: A baked model file.
-        repository: A folder that does not exist yet.
-
-    Returns:
-        The largest difference of an element to the golden vectors, with the repository's own
-        tokenising and its own graph.
-
-    Raises:
-        CheckFailed: The models give other ids or other vectors.
-        InputError: It is not a model file, a server cannot run its task as a whole, or the
-            folder exists.
+    Return the largest difference of an element to the golden vectors, with the repository's own
+    tokenising and its own graph.
     """
     head = read_head(model)
     check_digest(head)

@@ -27,11 +27,7 @@ _SETTINGS: Any = {"text.parse_math": False, "svg.fonttype": "none", "svg.hashsal
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a wrong extension, or an environment without matplotlib, before anything runs.
-
-    Raises:
-        InputError: The name ends in no known format.
-    """
+    """Refuse a wrong extension, or an environment without matplotlib, before anything runs."""
     if path is None:
         return
     if path.suffix.lower().lstrip(".") not in _FORMATS:

@@ -45,21 +45,9 @@ def bench(
     rounds: int = 5,
     progress: Progress = lambda _: None,
 ) -> Figures:
-    """Measure each model with each number of threads, and in each client.
+    """Measure each model with each number of threads, and in each client of its contract.
 
-    Args:
-        models: Baked model files.
-        workloads: What is embedded.
-        clients: Clients of the models' contract; each uses its own default number of threads.
-        device: ``cpu`` or ``cuda``, for the clients, too.
-        threads: Numbers of threads within one operator; empty means ONNX Runtime's default.
-        rounds: How often everything is timed, after a warm-up.
-        progress: Called with what begins.
-
-    Raises:
-        InputError: not a model file, models of texts beside models of pairs, an unknown device,
-            more threads than processors, or a client of another contract.
-        RequirementMissing: the device cannot be had here.
+    Without ``threads`` a model has ONNX Runtime's default; clients always have their own.
     """
     counts: Sequence[int | None] = list(dict.fromkeys(threads)) or [None]
     candidates = [

@@ -63,13 +63,9 @@ def compare(
     rounds: int,
     progress: Callable[[str], None],
 ) -> Comparison:
-    """Time one workload; clients are timed only if their vectors equal the model's.
+    """Time one workload, with ratios to the first candidate.
 
-    Args:
-        workload: What is embedded.
-        candidates: What embeds it; the ratios are to the first candidate.
-        rounds: How often everything is timed, after a warm-up.
-        progress: Called with what begins.
+    Clients are timed only if their vectors equal the model's.
     """
     for candidate in candidates:
         if candidate.running:

@@ -19,12 +19,7 @@ _PATIENCE = 600.0
 
 
 class RunningClient:
-    """A client that has opened a model.
-
-    Raises:
-        InputError: The client was made for another contract.
-        HarnessError: The client cannot be started, or does not open the model.
-    """
+    """A client that has opened a model."""
 
     def __init__(self, client: Client, embedder: Embedder) -> None:
         manifest = embedder.manifest
@@ -52,19 +47,11 @@ class RunningClient:
             raise
 
     def embed(self, texts: Sequence[Text]) -> object:
-        """Return the client's answer, not decoded.
-
-        Raises:
-            HarnessError: The client gives no answer.
-        """
+        """Return the client's answer, not decoded."""
         return results_of(self._harness.ask(Embed(texts=tuple(texts), prompt=None), _PATIENCE))
 
     def check(self, golden: GoldenCase) -> None:
-        """Embed the texts of a case, and compare the vectors with the model's.
-
-        Raises:
-            HarnessError: The vectors are not the model's.
-        """
+        """Embed the texts of a case, and compare the vectors with the model's."""
         results = self.embed(golden.case.texts)
         outcome = judge_case(Stage.EMBED, golden, [results], self._tolerance)
         if outcome.status is not Status.PASS:

@@ -113,18 +113,9 @@ def diagnose(
     prompt: Prompt,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Diagnosis:
-    """Compare vectors with a model file's own, and search for what explains the difference.
+    """Compare vectors with a file's own, and search for what explains the difference.
 
-    Args:
-        model: A baked model file of float32 embeddings.
-        texts: A text for each row of ``theirs``.
-        theirs: The vectors to explain, ``[texts, dimension]``.
-        prompt: The prompt of the file's own vectors.
-        tell: Called with what begins.
-
-    Raises:
-        InputError: The file is not such a file, it has no such prompt, or a vector holds NaN or
-            infinity.
+    There is a text for each row of ``theirs``, ``[texts, dimension]``.
     """
     dissected = Dissected.read(model)
     theirs, swapped = _in_order(theirs)

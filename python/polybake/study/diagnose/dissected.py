@@ -52,12 +52,7 @@ class Dissected:
 
     @classmethod
     def read(cls, path: Path) -> Dissected:
-        """Read a baked model file.
-
-        Raises:
-            InputError: The file is not a baked model, its task is not ``embed``, or its vectors are
-                integers.
-        """
+        """Read a baked model file."""
         head = read_head(path)
         contract = head.manifest.contract
         if contract.task != "embed" or contract.output.dtype != "float32":
@@ -81,10 +76,7 @@ class Dissected:
     ) -> NamedArrays:
         """Run the encoder on a batch; return its output and all values that steps read.
 
-        Args:
-            feed: The graph's inputs.
-            changed: Changes the graph first; None leaves it as it is.
-            layers: Whether to return the outputs of the layers, too.
+        ``changed`` changes the graph first, and ``layers`` adds the outputs of the layers.
         """
         arrays = tuple((name, one.shape, one.tobytes()) for name, one in sorted(feed.items()))
         key = (changed, layers, arrays)

@@ -41,19 +41,7 @@ class Asked:
 def asked(
     harness: str, model: Path, texts: Sequence[str], prompt: str | None, timeout: float
 ) -> Asked:
-    """Request the vectors of texts.
-
-    Args:
-        harness: A command that speaks the protocol, or the address of a service.
-        model: The model file that should have made the vectors; a command is told to open it.
-        texts: One or more.
-        prompt: The name of a prompt of the model, or None for its default.
-        timeout: Seconds for each answer.
-
-    Raises:
-        InputError: There is no such command or address, or the timeout is invalid.
-        CheckFailed: It gives no vectors.
-    """
+    """Request the vectors of texts from a command or a service, with a prompt by its name."""
     client, timeouts = foreign_client(harness), Timeouts.of(timeout)
     try:
         return _answers(client, model, texts, prompt, timeouts)

@@ -79,13 +79,8 @@ def explanations(
 ) -> Explanations:
     """Try all known departures, and pairs of them if none explains the gap alone.
 
-    Args:
-        model: The model file.
-        texts: A text for each row of ``theirs``.
-        theirs: The vectors to explain, ``[texts, dimension]``.
-        prompt: The name of the prompt of the file's own vectors.
-        tell: Called with what begins, and with the best explanation so far.
-        own: The file's own vectors, if they are known.
+    There is a text for each row of ``theirs``, ``[texts, dimension]``; ``own`` are the file's own
+    vectors, if they are known.
     """
     ways = Ways(model, texts, prompt)
     gap = Gap(theirs, ways.vectors(Way()) if own is None else own)

@@ -21,20 +21,10 @@ _KINDS = ".npy, .jsonl, .csv, .parquet"
 def read_given(
     vectors: Path, texts: Path | None, *, column: str, text_column: str
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """Read vectors and their texts, in the order of both files.
+    """Read vectors, float32 ``[texts, dimension]``, and their texts, in the order of both files.
 
-    Args:
-        vectors: ``.npy`` of ``[texts, dimension]``; or ``.jsonl``, ``.csv`` or ``.parquet`` with a
-            column of lists, which a CSV has as ``[0.1, 0.2]`` or ``{0.1, 0.2}``.
-        texts: A file for `open_corpus`; None takes the texts beside the vectors.
-        column: The column of the vectors.
-        text_column: The column of the texts.
-
-    Returns:
-        The texts, and float32 ``[texts, dimension]``.
-
-    Raises:
-        InputError: A file cannot be read, holds no vectors, or does not hold one for each text.
+    A table has a column of lists, which a CSV has as ``[0.1, 0.2]`` or ``{0.1, 0.2}``. Without a
+    file of texts they are a column of the same table.
     """
     found: list[str]
     if vectors.suffix.lower() == ".npy":
@@ -52,11 +42,7 @@ def read_given(
 
 
 def read_texts(path: Path, column: str) -> list[str]:
-    """Read all texts of a file with `open_corpus`.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
+    """Read all texts of a file with `open_corpus`."""
     windows = open_corpus(path, column).windows()
     return [text or "" for window in windows for text in window.texts]
 

@@ -70,13 +70,9 @@ _BUDGET = 512
 
 
 class Ways:
-    """Runs ways on the same texts.
+    """Runs ways on the same texts, which are in the order of their batches.
 
-    Args:
-        model: The model file.
-        texts: One or more texts, in the order of their batches.
-        prompt: The name of the prompt of the file's own vectors.
-        places: The places of the texts whose vectors are wanted; None means all.
+    Only the vectors at ``places`` are wanted; None means all.
     """
 
     def __init__(
@@ -94,27 +90,15 @@ class Ways:
         self._known: dict[tuple[object, ...], dict[_Row, NDArray[Any]]] = {}
 
     def rows(self, way: Way) -> tuple[_Row, ...]:
-        """Return the token ids of each text.
-
-        Raises:
-            Exception: Any exception of the tokenizer, if a way does not fit it.
-        """
+        """Return the token ids of each text."""
         return self._rows(way.text, way.prompt, way.tokens, self.places)
 
     def fed(self, way: Way) -> tuple[Any, ...]:
-        """Return what costs: the graph and its input. Most rewriting changes no token.
-
-        Raises:
-            Exception: Any exception of the tokenizer, if a way does not fit it.
-        """
+        """Return what costs: the graph and its input. Most rewriting changes no token."""
         return (self.rows(way), way.batch, way.feed, way.masked, way.graph, way.layers)
 
     def vectors(self, way: Way) -> Vectors:
-        """Return the vectors, ``[texts, dimension]``.
-
-        Raises:
-            Exception: Any exception of the runtime, if a way does not fit the model.
-        """
+        """Return the vectors, ``[texts, dimension]``."""
         rows = self.rows(way)
         if way.feed is None and way.batch in (None, 1):
             x = self._of_rows(way, rows)

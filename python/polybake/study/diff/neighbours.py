@@ -52,16 +52,10 @@ class Neighbours:
 def compare_neighbours(
     vectors: SearchVectors, before: Manifest, after: Manifest, *, comparable: bool
 ) -> Neighbours | None:
-    """Search the texts with each file, and with both together.
+    """Search the texts with each file, and with both together; None if there are too few texts.
 
-    Args:
-        vectors: Vectors of both files.
-        before, after: The manifests with each file's similarity. A mixed search takes the first
-            file's, with the dot product for the cosine of vectors of length 1, as an index may.
-        comparable: Whether vectors of the two files may be compared.
-
-    Returns:
-        None if there are too few texts for ten neighbours each.
+    A mixed search takes the first file's similarity, with the dot product for the cosine of
+    vectors of length 1, as an index may.
     """
     if len(vectors) <= NEAREST:
         return None

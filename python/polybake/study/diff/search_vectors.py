@@ -38,11 +38,7 @@ class SearchVectors:
                     kept.append((one[0], other[0]))
 
     def arrays(self, role: Role) -> tuple[Embeddings, Embeddings]:
-        """Return ``[texts, dimension]`` of both files; their dimensions may differ.
-
-        Raises:
-            ValueError: There is no text.
-        """
+        """Return ``[texts, dimension]`` of both files; their dimensions may differ."""
         before, after = zip(*self.found[role], strict=True)
         return np.stack(before), np.stack(after)
 

@@ -79,10 +79,7 @@ class Seen:
     ) -> None:
         """Compare the vectors of a text, ``[vectors, dimension]`` of one dtype.
 
-        Args:
-            text: The text of the vectors.
-            before, after: The two files' vectors; different counts are a difference, too.
-            slack: How far integers may differ; None means not at all.
+        Different counts are a difference, too. ``slack`` is how far integers may differ.
         """
         if before.shape != after.shape:
             self.add(text, same=False)

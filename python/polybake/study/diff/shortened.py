@@ -12,15 +12,7 @@ from polybake.study.diff.search_vectors import SearchVectors
 def shortened(
     vectors: SearchVectors, tolerance: Tolerance
 ) -> Literal["cut", "cut and normalized"] | None:
-    """Return how the second file's vectors, if shorter, come from the first file's.
-
-    Args:
-        vectors: float32 vectors of both files.
-        tolerance: Vectors within it count as the same.
-
-    Returns:
-        None if they do not, or if they are not shorter.
-    """
+    """Return how the second file's vectors come from the first file's by being shortened, if so."""
     if not len(vectors):
         return None
     old, new = (

@@ -29,21 +29,10 @@ def compare_stages(
     kept: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Seen, ...]:
-    """Run texts through both files.
+    """Run texts through both files; return the results of the three stages.
 
-    Args:
-        parts: The parts of two files that can both be run.
-        samples: The texts.
-        kept: Receives the vectors of texts that have a role in the search.
-        progress: Called with the number of texts done.
-
-    Returns:
-        The results of the three stages; only of ``tokenize`` if vectors of the two files cannot be
-        compared.
-
-    Raises:
-        InputError: ONNX Runtime does not load a graph, or the files do not take a text.
-        CheckFailed: A graph does not run.
+    There is only ``tokenize`` if vectors of the two files cannot be compared. ``kept`` receives
+    the vectors of texts that have a role in the search.
     """
     runners = _runner(parts.before), _runner(parts.after)
     output, tolerance = runners[0].contract.output, strictest(parts)

@@ -49,14 +49,7 @@ def verdict(
     neighbours: Neighbours | None = None,
     shorter: str | None = None,
 ) -> DiffVerdict:
-    """Answer the question.
-
-    Args:
-        parts: The parts of both files.
-        stages: The results of `compare_stages`; empty if nothing was run.
-        neighbours: The comparison of neighbours, if texts were searched.
-        shorter: The result of `shortened`.
-    """
+    """Answer the question."""
     question: Literal["Re-index", "Other answers"] = (
         "Re-index" if parts.indexed else "Other answers"
     )

@@ -34,15 +34,7 @@ _LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def view(path: Path, tell: Callable[[str], None]) -> None:
-    """Serve the graph of an ONNX file until the process is told to end.
-
-    Args:
-        path: A baked model file or any ``.onnx`` file; its weights are not shown.
-        tell: Called with the address.
-
-    Raises:
-        InputError: The file does not hold an ONNX graph.
-    """
+    """Serve the graph of an ONNX file, and tell the address, until the process is told to end."""
     with graph_server(path) as server:
         tell(f"http://127.0.0.1:{server.server_port}")
         server.serve_forever()

@@ -23,9 +23,6 @@ class GoldenRunner:
     Attributes:
         output: The model's output.
         further: Its further outputs.
-
-    Raises:
-        InputError: The file is not a baked model, or does not load.
     """
 
     def __init__(self, model: str | os.PathLike[str]) -> None:

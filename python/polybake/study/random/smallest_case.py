@@ -44,11 +44,7 @@ class Failing:
     _until: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
 
     def explained(self, number: int, seed: int) -> Verdict:
-        """Return the failed verdict, with the smallest such call in its message.
-
-        Args:
-            number, seed: The number and the seed that the calls were drawn with.
-        """
+        """Return the failed verdict, with the smallest such call in its message."""
         try:
             drawn = smallest(self.reference.drawn, number, seed, self._fails)
             found = None if drawn is None else self._again(drawn)

@@ -47,18 +47,9 @@ def verify_random(
 ) -> Report:
     """Compare every client with the core on random calls, and shrink the first failing call.
 
-    Args:
-        model: A baked model file.
-        clients, languages, harnesses, devices, require, prepare, timeout, progress: As in `verify`.
-        number: How many calls, each with one to eight texts.
-        seed: The seed of the calls; with one version of hypothesis it always gives the same calls.
-
-    Returns:
-        All verdicts, of cases ``random-1`` to ``random-number``. For each client on each device,
-        the message of the first failed verdict ends with the smallest call that fails.
-
-    Raises:
-        InputError: an argument is not what was expected.
+    The other arguments are those of `verify`. With one version of hypothesis a seed always gives
+    the same calls, ``random-1`` to ``random-number``. For each client on each device the message
+    of the first failed verdict ends with the smallest call that fails.
     """
     if not 1 <= number <= MOST:
         raise InputError(f"random {number}: expected 1 to {MOST} calls")

@@ -11,11 +11,7 @@ from polybake.verification.verdict import HarnessError, Status
 
 
 def check_programs(client: Client) -> None:
-    """Check for the programs that the client requires.
-
-    Raises:
-        HarnessError: ``missing-toolchain``, with the programs that are not on PATH.
-    """
+    """Check for the programs that the client requires."""
     path = client.full_environment().get("PATH")
     missing = [name for name in client.requires if shutil.which(name, path=path) is None]
     if missing:
@@ -26,12 +22,7 @@ def check_programs(client: Client) -> None:
 
 
 def run_prepare(client: Client, seconds: float) -> None:
-    """Run the client's prepare commands in its folder.
-
-    Raises:
-        HarnessError: ``error`` (a command failed, with the last lines of its output), ``timeout``,
-            or ``crash`` (it cannot be started).
-    """
+    """Run the client's prepare commands in its folder."""
     for argv in client.prepare:
         with tempfile.TemporaryFile() as output:
             process = spawn(

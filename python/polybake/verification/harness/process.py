@@ -25,11 +25,7 @@ def spawn(
     stdout: int | IO[bytes],
     stderr: int | IO[bytes],
 ) -> subprocess.Popen[bytes]:
-    """Start a command of the client in its folder, with its environment.
-
-    Raises:
-        HarnessError: ``crash``: The program is missing or cannot be run.
-    """
+    """Start a command of the client in its folder, with its environment."""
     try:
         return subprocess.Popen(  # noqa: S603 - harness.json is the user's own
             [_program(client, argv[0]), *argv[1:]],

@@ -31,12 +31,7 @@ class ArgumentCase:
     answer: Any = None
 
     def judge(self, found: Answer, places: Places = "code_points") -> str:
-        """Return what is wrong with a client's answer; nothing if it is right.
-
-        Args:
-            found: The answer.
-            places: What the client's strings count.
-        """
+        """Return what is wrong with a client's answer; nothing if it is right."""
         if isinstance(found, Skipped):
             # Strings of some languages cannot hold such a text.
             return "" if self.kind == "invalid_text" else f"skipped: {found.reason}"

@@ -72,10 +72,6 @@ def stream_of(
 
     A stream is a call over windows of texts, so each text's answer is its own: ``multi-vector``,
     which compares texts with the first one, streams vectors as ``embed`` does.
-
-    Args:
-        cases: The cases of a task whose clients stream.
-        chosen: Chooses the texts' numbers, by the tokens of each.
     """
     groups: dict[str, _Group] = {}
     for case in cases:

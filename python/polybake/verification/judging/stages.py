@@ -80,15 +80,7 @@ def judge_case(
     tolerance: Tolerance,
     places: Places = "code_points",
 ) -> Outcome:
-    """Judge the answers to a stage of a case.
-
-    Args:
-        stage: The stage.
-        golden: The case.
-        results: What was answered to each request.
-        tolerance: The tolerance of vectors.
-        places: What the client's strings count.
-    """
+    """Judge the answers to a stage of a case."""
     case = golden.case
     if stage is Stage.CALL:
         return _judge_calls(client_calls(case), results, places)

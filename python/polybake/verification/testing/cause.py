@@ -18,13 +18,9 @@ _ROUNDED = 1e-2
 def likely_cause(
     found: Embeddings, golden: GoldenCase, difference: Difference, fixture: Golden
 ) -> str:
-    """Return the likeliest cause of a difference, in words.
+    """Return the likeliest cause of a difference of vectors ``[texts, dimension]``, in words.
 
-    Args:
-        found: The service's vectors, ``[texts, dimension]``.
-        golden: The case.
-        difference: The largest difference.
-        fixture: All cases, among which the same text may have another prompt.
+    Among all cases of the fixture the same text may have another prompt.
     """
     row = difference.row or 0
     one = found[row].astype(np.float64)

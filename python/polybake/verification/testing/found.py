@@ -11,18 +11,10 @@ from polybake.base.modelfile.slack import Embeddings
 
 
 def found_vectors(vectors: Iterable[Any], golden: Embeddings, *, several: bool) -> Embeddings:
-    """Return the vectors of all texts as an array of the golden shape.
+    """Return the vectors of all texts as an array of the golden shape, ``[texts, dimension]``.
 
-    Args:
-        vectors: A vector ``[dimension]`` for each text, as an array or a list of numbers.
-        golden: ``[texts, dimension]``.
-        several: Whether each text has several vectors instead, ``[vectors, dimension]``.
-
-    Returns:
-        The golden dtype for integers, else float64, as JSON and lists have no float32.
-
-    Raises:
-        ValueError: These are not vectors of numbers, or have a wrong number or length.
+    Floats become float64, as JSON and lists have no float32. If ``several``, each text has
+    vectors ``[vectors, dimension]``.
     """
     if not isinstance(vectors, Iterable):
         raise ValueError(f"got {type(vectors).__name__}, expected vectors, one for each text")

@@ -24,11 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to let several processes install the packages of the same client.
-
-    Raises:
-        UsageError: pytest-xdist spreads the tests of a file, and clients must be prepared.
-    """
+    """Refuse to let several processes install the packages of the same client."""
     dist = config.getoption("dist", "no")
     if config.getoption(PREPARE) and dist not in _SAFE:
         raise pytest.UsageError(

@@ -21,13 +21,7 @@ _SIZES = (8, 16, 32, 64, 128, 256)
 
 
 def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Yield the departures of padding.
-
-    Args:
-        contract: The model's contract.
-        prompt: The name of the prompt of the model's own vectors.
-        count: How many texts there are.
-    """
+    """Yield the departures of padding."""
     side = "left" if contract.pad_side == "right" else "right"
     yield Departure(f"pads on the {side}", Way(batch=ALL, feed=partial(padded, prompt, side, 0)))
     for size, length, how in widths(contract, count):

@@ -43,12 +43,9 @@ def before_normalize(model: Dissected) -> Way:
 
 
 def constant(model: Dissected, x: Vectors, theirs: Vectors) -> Departure | None:
-    """Return the departure whose constant fits vectors best; None where they do not determine one.
+    """Return the departure whose constant fits vectors best; None where they determine none.
 
-    Args:
-        model: The model file.
-        x: What `before_normalize` gives of some texts, ``[texts, dimension]``.
-        theirs: The vectors of these texts to explain, of the same shape.
+    Both are of the same texts, ``[texts, dimension]``; ``x`` is what `before_normalize` gives.
     """
     if x.shape != theirs.shape or len(x) < _FEWEST:
         return None

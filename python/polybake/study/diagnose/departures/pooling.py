@@ -20,13 +20,7 @@ from polybake.study.diagnose.way import ALL, Way
 
 
 def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Yield the departures of pooling; none if the encoder pools.
-
-    Args:
-        model: The file.
-        prompt: The name of the prompt of the file's own vectors.
-        count: How many texts there are.
-    """
+    """Yield the departures of pooling; none if the encoder pools."""
     if model.pooled_at is None:
         return
     own = model.manifest.steps[model.pooled_at]

@@ -50,11 +50,7 @@ class OpenAI:
         return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
 
     def vectors(self, answer: object) -> Vectors:
-        """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order.
-
-        Raises:
-            ValueError: The answer breaks the schema, or an index occurs twice, or not at all.
-        """
+        """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order."""
         try:
             data = _Embeddings.model_validate(answer).data
         except ValidationError as error:
@@ -93,11 +89,7 @@ class Inference:
         return [{"inputs": [*texts], "truncate": True, "normalize": self.normalize}]
 
     def vectors(self, answer: object) -> Vectors:
-        """``[texts, dimension]``.
-
-        Raises:
-            ValueError: not the schema.
-        """
+        """``[texts, dimension]``."""
         try:
             return stacked(_ROWS.validate_python(answer))
         except ValidationError as error:
@@ -109,13 +101,9 @@ class Inference:
 
 
 def dialect_of(address: str, model: str, *, normalize: bool) -> OpenAI | Inference:
-    """Return the schema of the service at a checked address.
+    """Return the schema of the service at a checked address, whose fragment may name the model.
 
-    Args:
-        address: The address; its fragment may name the model, as in
-            ``…/v1/embeddings#text-embedding-3-small``.
-        model: The model's name if the address names none.
-        normalize: Whether the model's vectors have unit length.
+    An example is ``…/v1/embeddings#text-embedding-3-small``.
     """
     parts = urlsplit(address)
     if parts.path.endswith(EMBEDDINGS):
@@ -130,11 +118,7 @@ def beside(address: str, route: str) -> str:
 
 
 def token_ids(answer: object) -> list[list[int]]:
-    """Return the token ids in an answer of ``/tokenize``.
-
-    Raises:
-        ValueError: The answer breaks the schema.
-    """
+    """Return the token ids in an answer of ``/tokenize``."""
     try:
         rows = _TOKENS.validate_python(answer)
     except ValidationError as error:

@@ -60,11 +60,7 @@ class Service:
         )
 
     def start(self, seconds: float) -> Served:
-        """Ask for one vector, and for the version if there is a route for it.
-
-        Raises:
-            HarnessError: The service cannot be reached, or refuses.
-        """
+        """Ask for one vector, and for the version if there is a route for it."""
         body = self._dialect.bodies(["polybake"])[0]
         reply = self._exchange(self._address, body, seconds)
         if reply.refusal:
@@ -75,12 +71,7 @@ class Service:
         return Served(self._versions(seconds) if told else None, fingerprint and fingerprint[:64])
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Answer a request like a harness.
-
-        Raises:
-            HarnessError: ``timeout`` or ``crash``, see `exchange`, or ``error``: The service
-                refuses, or gives a wrong answer.
-        """
+        """Answer a request like a harness."""
         try:
             if isinstance(request, Embed):
                 texts = cast(Sequence[str], request.texts)

@@ -15,11 +15,7 @@ Vectors = NDArray[np.float32]
 
 
 def stacked(rows: Sequence[list[float] | str]) -> Vectors:
-    """Rows of numbers, or of base64 of little-endian float32: ``[rows, elements]``.
-
-    Raises:
-        ValueError: rows of different length, or not base64.
-    """
+    """Rows of numbers, or of base64 of little-endian float32: ``[rows, elements]``."""
     found = [_decoded(row) if isinstance(row, str) else np.array(row, np.float64) for row in rows]
     lengths = sorted({len(row) for row in found})
     if len(lengths) > 1:
@@ -29,11 +25,7 @@ def stacked(rows: Sequence[list[float] | str]) -> Vectors:
 
 
 def agreed(found: Sequence[Vectors]) -> Vectors:
-    """Return the first of several encodings of the same vectors, and check that they agree.
-
-    Raises:
-        ValueError: An encoding lies further from the first than clients may.
-    """
+    """Return the first of several encodings of the same vectors, and check that they agree."""
     first, *others = found
     for other in others:
         if other.shape != first.shape:
@@ -45,11 +37,7 @@ def agreed(found: Sequence[Vectors]) -> Vectors:
 
 
 def joined(parts: Sequence[Vectors]) -> Vectors:
-    """Concatenate the vectors of several answers.
-
-    Raises:
-        ValueError: The vectors have different lengths.
-    """
+    """Concatenate the vectors of several answers."""
     lengths = sorted({part.shape[1] for part in parts})
     if len(lengths) > 1:
         raise ValueError(f"vectors of {', '.join(map(str, lengths))} elements for one list")
