@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,7 @@ _FITTED = 64
 #: How many departures get a second look, and the least part that they must explain.
 _BEST, _LEAST = 5, 0.02
 
-#: How many of the best are paired with each other departure, and on how many texts first.
+#: How many of the best are paired with each other first, and on how many texts.
 _PAIRED, _FEW = 4, 2
 
 #: The part that a changed graph, which costs most, must explain alone to be tried in pairs.
@@ -193,19 +195,21 @@ class _Search:
     def _pairs(self) -> Iterator[Departure]:
         """Yield the best with each other departure, where a pair gains much on few texts.
 
-        Those that run no graph come first, whatever time is left.
+        Those of the best, and those that run no graph, come first, whatever time is left.
         """
         single = {one: seen for one, seen in self.found.items() if _pairable(one, seen)}
         ranked = sorted(single, key=lambda one: -single[one].explained)
-        bests = [(best, *self._alone(best, single[best])) for best in ranked[:_PAIRED]]
-        for other in sorted(ranked, key=lambda one: not self._runs_nothing(one)):
-            if self._over() and not self._runs_nothing(other):
+        cheap = {one for one in ranked if self._runs_nothing(one)}
+        pairs = list(combinations(ranked, 2))
+        first = {*combinations(ranked[:_PAIRED], 2), *filter(cheap.issuperset, pairs)}
+        alone = cache(lambda one: self._alone(one, single[one]))
+        for best, other in sorted(pairs, key=lambda pair: pair not in first):
+            if self._over() and (best, other) not in first:
                 return
-            for best, few, alone in bests:
-                if best is other or not (pair := best.joined(other)):
-                    continue
+            if pair := best.joined(other):
+                few, before = alone(best)
                 seen = few.explanation(pair)
-                if seen and (done([seen]) or 1 - seen.explained <= _GAIN * (1 - alone)):
+                if seen and (done([seen]) or 1 - seen.explained <= _GAIN * (1 - before)):
                     yield pair
 
     def _alone(self, one: Departure, seen: Explanation) -> tuple[Sample, float]:
