@@ -61,21 +61,21 @@ def diagnose(
     from polybake.base.modelfile.container import read_head
     from polybake.errors import InputError
     from polybake.study.diagnose.diagnose import diagnose as diagnosed
-    from polybake.study.diagnose.harness_vectors import asked, golden_texts
-    from polybake.study.diagnose.vector_files import read_given, read_texts
+    from polybake.study.diagnose.harness_vectors import golden_texts, request_vectors
+    from polybake.study.diagnose.vector_files import read_texts, read_vectors
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None
     with stages() as shown:
         tell = _told(shown)
         if vectors is not None and harness is None:
-            given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
+            given, theirs = read_vectors(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
             given = read_texts(texts, text_column) if texts else golden_texts(model)
             tell(f"asking for {len(given)} vectors")
             manifest = read_head(model).manifest
             name = wanted.contract(manifest.contract).default_prompt
-            answers = asked(harness, model, given, name, timeout)
+            answers = request_vectors(harness, model, given, name, timeout)
             theirs = answers.vectors
             other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
         else:

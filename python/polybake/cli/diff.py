@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polybake.study.diff.neighbours import Neighbours
     from polybake.study.diff.parts import ModelParts
     from polybake.study.diff.samples import Sample
-    from polybake.study.diff.seen import Seen
+    from polybake.study.diff.stage_result import StageResult
 
 
 def diff(
@@ -69,7 +69,7 @@ def diff(
 
     show(parts_lines(parts))
     modules: tuple[ModuleChange, ...] = ()
-    stages: tuple[Seen, ...] = ()
+    stages: tuple[StageResult, ...] = ()
     neighbours, shorter = None, None
     if parts.differs("graph"):
         from polybake.study.diff.graphs import compare_graphs
@@ -135,12 +135,11 @@ def samples(
 
 def run(
     parts: ModelParts, samples: Iterable[Sample]
-) -> tuple[tuple[Seen, ...], Neighbours | None, str | None]:
+) -> tuple[tuple[StageResult, ...], Neighbours | None, str | None]:
     """Run texts through both files, with progress on a terminal."""
     from polybake.cli.progress import stages
     from polybake.study.diff.neighbours import compare_neighbours
-    from polybake.study.diff.search_vectors import SearchVectors
-    from polybake.study.diff.shortened import shortened
+    from polybake.study.diff.search_vectors import SearchVectors, truncation
     from polybake.study.diff.stages import compare_stages, strictest
 
     kept = SearchVectors()
@@ -149,4 +148,4 @@ def run(
         seen = compare_stages(parts, samples, kept, progress)
         progress("neighbours")
         found = compare_neighbours(kept, before, after, comparable=not parts.obstacle)
-    return seen, found, shortened(kept, strictest(parts))
+    return seen, found, truncation(kept, strictest(parts))

@@ -12,7 +12,7 @@ from polybake.errors import InputError
 from polybake.verification.harness.handshake import Subject, check_served, check_started, results_of
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import Client
-from polybake.verification.harness.prepare import check_programs, run_prepare, unprepared
+from polybake.verification.harness.process import check_programs, run_prepare, unprepared
 from polybake.verification.harness.protocol import (
     Answer,
     Arguments,

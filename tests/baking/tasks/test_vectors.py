@@ -33,7 +33,7 @@ from polybake.cli.init import settings_text
 from polybake.config import Config
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import render_client
-from polybake.study.bench.expected import expected
+from polybake.study.bench.running_client import expected
 from polybake.study.diff.parts import compare_parts
 from polybake.testing import golden_cases
 

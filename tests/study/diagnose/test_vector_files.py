@@ -13,8 +13,8 @@ import pytest
 from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
-from polybake.study.diagnose.harness_vectors import asked, golden_texts
-from polybake.study.diagnose.vector_files import read_given
+from polybake.study.diagnose.harness_vectors import golden_texts, request_vectors
+from polybake.study.diagnose.vector_files import read_vectors
 from support.servers.served import served
 
 TEXTS = ["one", "two, and more", "ü"]
@@ -23,7 +23,7 @@ VECTORS = np.array([[1, 2], [3, 4.5], [-1e-7, 6]], np.float32)
 
 def read(vectors: Path, texts: Path | None = None, **names: str) -> tuple[list[str], np.ndarray]:
     columns = {"column": "embedding", "text_column": "text"} | names
-    return read_given(vectors, texts, **columns)
+    return read_vectors(vectors, texts, **columns)
 
 
 def check(found: tuple[list[str], np.ndarray]) -> None:
@@ -127,7 +127,7 @@ def command(folder: Path, code: str) -> str:
 
 def test_a_command_s_vectors(prompted: Path, tmp_path: Path) -> None:
     """The command's own vectors are kept, in the order of the texts, over several requests."""
-    found = asked(command(tmp_path, HARNESS), prompted, ASKED, "document", 60).vectors
+    found = request_vectors(command(tmp_path, HARNESS), prompted, ASKED, "document", 60).vectors
     own = Embedder(prompted).embed(ASKED, prompt="query")
     np.testing.assert_allclose(found, own, atol=1e-6)
 
@@ -135,7 +135,7 @@ def test_a_command_s_vectors(prompted: Path, tmp_path: Path) -> None:
 def test_a_service_s_vectors(prompted: Path) -> None:
     """A service of this very file is asked for the prompt by name."""
     with served(prompted) as service:
-        found = asked(f"{service.url}/embed", prompted, ASKED, "document", 60)
+        found = request_vectors(f"{service.url}/embed", prompted, ASKED, "document", 60)
     assert found.fingerprint == read_head(prompted).manifest.fingerprint
     np.testing.assert_allclose(
         found.vectors, Embedder(prompted).embed(ASKED, prompt="document"), atol=1e-6
@@ -161,12 +161,12 @@ def test_the_golden_texts(prompted: Path) -> None:
 def test_who_gives_none(code: str, message: str, prompted: Path, tmp_path: Path) -> None:
     """The message says why no vectors came."""
     with pytest.raises(CheckFailed, match=message):
-        asked(command(tmp_path, code), prompted, ["a"], None, 60)
+        request_vectors(command(tmp_path, code), prompted, ["a"], None, 60)
 
 
 def test_wrong_input(prompted: Path) -> None:
     """Wrong input is refused before anything is asked."""
     with pytest.raises(InputError, match="program 'nowhere' is not there"):
-        asked("nowhere", prompted, ["a"], None, 60)
+        request_vectors("nowhere", prompted, ["a"], None, 60)
     with pytest.raises(InputError, match="expected seconds above 0"):
-        asked("true", prompted, ["a"], None, 0)
+        request_vectors("true", prompted, ["a"], None, 0)

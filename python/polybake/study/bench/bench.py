@@ -1,21 +1,25 @@
 """Measure model files and their clients, and compare them."""
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import onnxruntime as ort
 from tokenizers import Tokenizer
 
+from polybake import __version__
 from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.processor_name import processor_name
+from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.study.bench.comparison import Candidate, compare
-from polybake.study.bench.environment import environment
-from polybake.study.bench.figures import BatchTokens, Figures, ModelFigures, TimeParts
+from polybake.study.bench.figures import BatchTokens, Environment, Figures, ModelFigures, TimeParts
 from polybake.study.bench.profile import where_time_goes
 from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.turns import in_turns
@@ -174,3 +178,16 @@ def _open_bare(embedder: Embedder, threads: int | None) -> object:
 
 def _embed(runner: Runner, texts: Sequence[Text]) -> object:
     return runner.embed(runner.ids(texts))
+
+
+def environment(device: str = "cpu") -> Environment:
+    """Return this machine and the versions that decide its speed."""
+    return Environment(
+        device=device,
+        cpu=processor_name(),
+        processors=processors(),
+        system=platform.platform(),
+        python=platform.python_version(),
+        onnxruntime=ort.__version__,
+        polybake=__version__,
+    )

@@ -26,7 +26,7 @@ _BATCH = 32
 
 
 @dataclass(frozen=True)
-class Asked:
+class ForeignVectors:
     """The answer of a service or client.
 
     Attributes:
@@ -38,9 +38,9 @@ class Asked:
     fingerprint: str | None = None
 
 
-def asked(
+def request_vectors(
     harness: str, model: Path, texts: Sequence[str], prompt: str | None, timeout: float
-) -> Asked:
+) -> ForeignVectors:
     """Request the vectors of texts from a command or a service, with a prompt by its name."""
     client, timeouts = foreign_client(harness), Timeouts.of(timeout)
     try:
@@ -60,7 +60,7 @@ def golden_texts(model: Path) -> list[str]:
 
 def _answers(
     client: Client, model: Path, texts: Sequence[str], prompt: str | None, timeouts: Timeouts
-) -> Asked:
+) -> ForeignVectors:
     harness, fingerprint = _started(client, model.absolute(), timeouts)
     try:
         found = []
@@ -70,7 +70,7 @@ def _answers(
         harness.ask(Stop(), timeouts.stop)
     finally:
         harness.kill()
-    return Asked(np.concatenate(found), fingerprint)
+    return ForeignVectors(np.concatenate(found), fingerprint)
 
 
 def _started(

@@ -18,7 +18,7 @@ from polybake.errors import InputError
 _KINDS = ".npy, .jsonl, .csv, .parquet"
 
 
-def read_given(
+def read_vectors(
     vectors: Path, texts: Path | None, *, column: str, text_column: str
 ) -> tuple[list[str], NDArray[np.float32]]:
     """Read vectors, float32 ``[texts, dimension]``, and their texts, in the order of both files.

@@ -12,7 +12,7 @@ import numpy as np
 from polybake.base.files.printable import printable
 from polybake.study.diff.neighbours import NEAREST, Neighbours
 from polybake.study.diff.parts import ModelParts
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.plots import plotted
 
@@ -29,7 +29,7 @@ _EDGES = np.logspace(-9, 1, 21)
 def write_plot(
     path: Path,
     parts: ModelParts,
-    stages: Sequence[Seen],
+    stages: Sequence[StageResult],
     neighbours: Neighbours | None,
     verdict: DiffVerdict,
 ) -> None:
@@ -43,7 +43,7 @@ def write_plot(
         figure.suptitle(title, fontsize="medium")
 
 
-def _distances(axes: Axes, stage: Seen | None) -> None:
+def _distances(axes: Axes, stage: StageResult | None) -> None:
     axes.set_title("1 - cosine of each text's two vectors")
     if stage is None or not stage.distances:
         axes.set_xlabel("none can be compared")

@@ -19,7 +19,7 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.samples import Sample
 from polybake.study.diff.search_vectors import SearchVectors
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.verification.verdict import Stage
 
 
@@ -28,7 +28,7 @@ def compare_stages(
     samples: Iterable[Sample],
     kept: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
-) -> tuple[Seen, ...]:
+) -> tuple[StageResult, ...]:
     """Run texts through both files; return the results of the three stages.
 
     There is only ``tokenize`` if vectors of the two files cannot be compared. ``kept`` receives
@@ -37,7 +37,7 @@ def compare_stages(
     runners = _runner(parts.before), _runner(parts.after)
     output, tolerance = runners[0].contract.output, strictest(parts)
     tokens, graphs, files = (
-        Seen(stage, tolerance, output.dtype != "float32", output.packed_bits)
+        StageResult(stage, tolerance, output.dtype != "float32", output.packed_bits)
         for stage in (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
     )
     for sample in samples:

@@ -9,9 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import draw
-from polybake.study.random.smallest_case import Failing
+from polybake.study.random.smallest_case import Failing, GoldenRunner
 from polybake.verification.harness.handshake import Subject
 from polybake.verification.judge import Progress
 from polybake.verification.judging.golden import decode_fixture

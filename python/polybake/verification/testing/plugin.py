@@ -37,7 +37,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a polybake.toml only if it is an argument or in ``testpaths``."""
     if file_path.name != "polybake.toml" or not parent.session.isinitpath(file_path):
         return None
-    from polybake.verification.testing.target import Target
+    from polybake.verification.testing.client_tests import Target
 
     prepare = parent.config.getoption(PREPARE)
     return Target.from_parent(parent, path=file_path, prepare=prepare)

@@ -18,9 +18,16 @@ from polybake.verification.harness.protocol import (
     Tokenize,
 )
 from polybake.verification.harness.services.address import headers_for
-from polybake.verification.harness.services.dialects import Inference, beside, dialect_of, token_ids
+from polybake.verification.harness.services.dialects import (
+    Inference,
+    agreed,
+    beside,
+    dialect_of,
+    encoded,
+    joined,
+    token_ids,
+)
 from polybake.verification.harness.services.exchange import Reply, exchange
-from polybake.verification.harness.services.vectors import agreed, encoded, joined
 from polybake.verification.verdict import HarnessError, Status
 
 #: The header in which ``polybake serve`` names its file.

@@ -24,7 +24,7 @@ class Cosines(NamedTuple):
 
 
 @dataclass
-class Seen:
+class StageResult:
     """The result of one stage over all texts so far.
 
     Attributes:
