@@ -69,18 +69,18 @@ def diagnose(
     with stages() as shown:
         tell = _told(shown)
         if vectors is not None and harness is None:
-            given, theirs = read_vectors(vectors, texts, column=column, text_column=text_column)
+            all_texts, theirs = read_vectors(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
-            given = read_texts(texts, text_column) if texts else golden_texts(model)
-            tell(f"asking for {len(given)} vectors")
+            all_texts = read_texts(texts, text_column) if texts else golden_texts(model)
+            tell(f"asking for {len(all_texts)} vectors")
             manifest = read_head(model).manifest
             name = wanted.contract(manifest.contract).default_prompt
-            answers = request_vectors(harness, model, given, name, timeout)
+            answers = request_vectors(harness, model, all_texts, name, timeout)
             theirs = answers.vectors
             other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
         else:
             raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
-        found = diagnosed(model, given, theirs, wanted, tell)
+        found = diagnosed(model, all_texts, theirs, wanted, tell)
     if as_json:
         typer.echo(json.dumps(_data(found) | {"other_file": other}, indent=2))
     else:

@@ -65,8 +65,8 @@ def show_contents(
     """Print what a baked model file or a source holds, or write a file's parts."""
     from polybake.base.modelfile.container import is_baked, read_head
 
-    given = parse_source(target)
-    if isinstance(given, Path) and given.is_file() and is_baked(given):
+    reference = parse_source(target)
+    if isinstance(reference, Path) and reference.is_file() and is_baked(reference):
         head = read_head(target)
         if extract is not None:
             typer.echo(f"wrote {', '.join(extract_parts(head, extract))}")
@@ -79,7 +79,7 @@ def show_contents(
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
     from polybake.baking.sources import open_source
 
-    source = open_source(given, encoder or "native")
+    source = open_source(reference, encoder or "native")
     typer.echo(json.dumps(source_facts(source), indent=2) if as_json else describe_source(source))
 
 

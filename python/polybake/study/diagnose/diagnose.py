@@ -129,8 +129,8 @@ def diagnose(
     difference = relative_difference(theirs[kept], own[beside]) if alike else None
     found = None
     if len(kept) and (difference is None or difference > LIMIT):
-        chosen = [texts[place] for place in beside]
-        found = explanations(dissected, chosen, theirs[kept], name, tell, own[beside])
+        own_texts = [texts[place] for place in beside]
+        found = explanations(dissected, own_texts, theirs[kept], name, tell, own[beside])
     astray = described(rows, np.flatnonzero(zeros))
     moved = int((rows != np.arange(len(rows))).sum())
     return Diagnosis(

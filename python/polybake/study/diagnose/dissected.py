@@ -102,8 +102,8 @@ class Dissected:
             return x
         own = self.states[place]
         read = (one.name for one in session.get_inputs())
-        given = {name: x if name == own else values[name] for name in read}
-        return run(session, [self.states[place + 1]], given)[0]
+        feed = {name: x if name == own else values[name] for name in read}
+        return run(session, [self.states[place + 1]], feed)[0]
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ class Dissected:
         read |= {one.name for one in self.graph.graph.output}
         names = [name for node in self._nodes(None) for name in node.output if name in read][-1:]
         for nodes in steps:
-            given = [name for node in nodes for name in node.output if name in read]
-            embeddings = [name for name in given if _is_float(self._value(name))]
+            outputs = [name for node in nodes for name in node.output if name in read]
+            embeddings = [name for name in outputs if _is_float(self._value(name))]
             names.append(embeddings[-1] if embeddings else names[-1])
         return tuple(names)
 
@@ -179,10 +179,10 @@ class Dissected:
         nodes, whole = self._nodes(place), self.graph.graph
         if self.states[place] == self.states[place + 1]:
             return None  # it changes no embeddings
-        given = {name for node in nodes for name in node.output}
+        outputs_of_step = {name for node in nodes for name in node.output}
         read = dict.fromkeys(name for node in nodes for name in _read(node) if name)
         weights = [one for one in whole.initializer if one.name in read]
-        known = given | {one.name for one in weights}
+        known = outputs_of_step | {one.name for one in weights}
         inputs = [self._value(name) for name in read if name not in known]
         outputs = [self._value(self.states[place + 1])]
         graph = helper.make_graph(nodes, "step", inputs, outputs, weights)

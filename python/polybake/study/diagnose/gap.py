@@ -72,11 +72,11 @@ class Gap:
         return Explanation(one.name, one.parts, float(part), largest, 1 - left / before)
 
     def _rounded(self, vectors: Vectors, rounding: Rounding) -> Vectors:
-        given = self.theirs.astype(np.float32)
-        if not rounding.holds(given):
+        theirs = self.theirs.astype(np.float32)
+        if not rounding.holds(theirs):
             return rounding(vectors)
         slack = LIMIT * np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.clip(given, rounding(vectors - slack), rounding(vectors + slack))
+        return np.clip(theirs, rounding(vectors - slack), rounding(vectors + slack))
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,12 @@ def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
     """
     rows = np.arange(len(own))
     width = min(theirs.shape[1], own.shape[1])
-    given, ours = unit(theirs[:, :width]), unit(own[:, :width])
-    beside = (given * ours).sum(axis=1)
-    nearest, near = _nearest(given, ours, beside)
+    unit_theirs, unit_own = unit(theirs[:, :width]), unit(own[:, :width])
+    beside = (unit_theirs * unit_own).sum(axis=1)
+    nearest, near = _nearest(unit_theirs, unit_own, beside)
     exact = (near >= _EXACT) & (near - beside > _LESS)
     moved = exact | (near - beside > _NEARER)
-    nearest = np.where(moved, _running(given, ours, nearest, near, moved), rows)
+    nearest = np.where(moved, _running(unit_theirs, unit_own, nearest, near, moved), rows)
     sure = moved & (exact | _runs(nearest - rows, moved) | _runs(nearest + rows, moved))
     most = len(rows) >= _ENOUGH and moved.mean() > 1 / 2 and _distinct(nearest[moved])
     likely = moved if most else moved & (near >= _SAME)
@@ -64,21 +64,21 @@ def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
 
 
 def _nearest(
-    given: NDArray[Any], ours: NDArray[Any], beside: NDArray[Any]
+    unit_theirs: NDArray[Any], unit_own: NDArray[Any], beside: NDArray[Any]
 ) -> tuple[_Rows, NDArray[Any]]:
     """Return each vector's nearest text and its cosine; the vector's own text if it is as near."""
-    nearest, near = np.arange(len(ours)), beside.copy()
+    nearest, near = np.arange(len(unit_own)), beside.copy()
     unsure = np.flatnonzero(beside < _EXACT)
     for first in range(0, len(unsure), _WINDOW):
         places = unsure[first : first + _WINDOW]
-        cosines = given[places] @ ours.T
+        cosines = unit_theirs[places] @ unit_own.T
         nearest[places], near[places] = cosines.argmax(axis=1), cosines.max(axis=1)
     return nearest, near
 
 
 def _running(
-    given: NDArray[Any],
-    ours: NDArray[Any],
+    unit_theirs: NDArray[Any],
+    unit_own: NDArray[Any],
     nearest: _Rows,
     near: NDArray[Any],
     moved: NDArray[np.bool_],
@@ -87,7 +87,9 @@ def _running(
     found = nearest.copy()
     for row in map(int, np.flatnonzero(moved[1:]) + 1):
         for text in (found[row - 1] + 1, found[row - 1] - 1):
-            if 0 <= text < len(ours) and given[row] @ ours[text] >= near[row] - (1 - _EXACT):
+            if 0 <= text < len(unit_own) and unit_theirs[row] @ unit_own[text] >= near[row] - (
+                1 - _EXACT
+            ):
                 found[row] = text
                 break
     return found

@@ -122,10 +122,10 @@ class Ways:
         found = []
         for batch in batches:
             feed = way.feed or partial(_own_feed, self.prompt)
-            given = feed(contract, batch.rows, batch.width)
-            values = self.model.values(given, way.graph, layers=way.layers)
+            arrays = feed(contract, batch.rows, batch.width)
+            values = self.model.values(arrays, way.graph, layers=way.layers)
             if way.masked:
-                values = {**values, **_mask(contract, batch.rows, given)}
+                values = {**values, **_mask(contract, batch.rows, arrays)}
             found.append(self._finished(way, values)[: len(batch.places)])
         places = [place for batch in batches for place in batch.places]
         x: Vectors = np.concatenate(found)[np.argsort(places)]
@@ -151,8 +151,8 @@ class Ways:
         """Return the token ids of the texts at these places."""
         own = self.model.manifest.contract.prompts[self.prompt] if self.prompt is not None else ""
         before = own if prompt is None else prompt
-        chosen = [self.texts[place] for place in places]
-        texts = [before + (text(one) if text else one) for one in chosen]
+        own_texts = [self.texts[place] for place in places]
+        texts = [before + (text(one) if text else one) for one in own_texts]
         tokenizer = self.model.tokenizer
         rows = tokens(tokenizer, texts) if tokens else tokenizer.encode(texts)
         return tuple(map(tuple, rows))
@@ -196,10 +196,10 @@ def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) ->
     return feeds(contract, rows, prompt, width)
 
 
-def _mask(contract: Contract, rows: Rows, given: NamedArrays) -> NamedArrays:
+def _mask(contract: Contract, rows: Rows, arrays: NamedArrays) -> NamedArrays:
     """Return the mask of the texts, as wide as what was fed."""
     names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    width = next(given[name].shape[1] for name in names)
+    width = next(arrays[name].shape[1] for name in names)
     return {name: one for name, one in feeds(contract, rows, None, width).items() if name in names}
 
 

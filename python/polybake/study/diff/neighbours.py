@@ -60,17 +60,17 @@ def compare_neighbours(
     if len(vectors) <= NEAREST:
         return None
     old, new = (_numbers(one, before) for one in vectors.arrays("document"))
-    asked, asks = (_numbers(one, before) for one in vectors.arrays("query"))
+    old_queries, new_queries = (_numbers(one, before) for one in vectors.arrays("query"))
     places = np.linspace(0, len(old) - 1, min(_QUERIES, len(old))).astype(int)
-    expected = _similarities(asked, old, before.similarity, places)
-    found = _similarities(asks, new, after.similarity, places)
+    expected = _similarities(old_queries, old, before.similarity, places)
+    found = _similarities(new_queries, new, after.similarity, places)
     alone = _shares(expected, found)
     meeting = []
     if comparable:
         shared = np.where((np.arange(len(old)) % 2 == 0)[:, np.newaxis], old, new)
         similarity = _stored(before.similarity, old)
         meeting = [
-            _shares(expected, _similarities(asks, index, similarity, places))
+            _shares(expected, _similarities(new_queries, index, similarity, places))
             for index in (old, shared)
         ]
     means = [float(shares.mean()) for shares in meeting]

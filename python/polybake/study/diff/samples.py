@@ -53,9 +53,9 @@ def search_samples(
 
     Without a prompt for all texts, `_roles` finds theirs.
     """
-    chosen = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
+    prompts = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
     for texts in windows:
-        for one, roles in chosen:
+        for one, roles in prompts:
             yield from _cut(one, texts, (), roles if parts.searchable else ())
 
 

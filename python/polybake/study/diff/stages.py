@@ -58,10 +58,10 @@ def compare_stages(
         if parts.obstacle:
             continue
         known = {at: row for at, row in enumerate(fed) if row is not None}
-        given = new if fed == own else vectors_of(after, [*known.values()])
+        after_own = new if fed == own else vectors_of(after, [*known.values()])
         for at, text in enumerate(texts):
             files.add_vectors(text, old[at], new[at], slack.get(at))
-        for at, vectors in zip(known, given, strict=True):
+        for at, vectors in zip(known, after_own, strict=True):
             graphs.add_vectors(texts[at], old[at], vectors, slack.get(at))
     return (tokens,) if parts.obstacle else (tokens, graphs, files)
 

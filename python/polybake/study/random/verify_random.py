@@ -55,7 +55,7 @@ def verify_random(
     if not 0 <= seed < _SEEDS:
         raise InputError(f"seed {seed}: expected 0 to {_SEEDS - 1}")
     folders = clients if clients is None or isinstance(clients, str | os.PathLike) else [*clients]
-    chosen = chosen_clients(folders, languages, harnesses)
+    client_list = chosen_clients(folders, languages, harnesses)
     reference = GoldenRunner(model)
     calls = {
         f"random-{place}": drawn
@@ -77,13 +77,13 @@ def verify_random(
     subject = Subject(Path(model).absolute(), report.model, report.fingerprint)
     smaller: dict[Verdict, Verdict] = {}
     for (client, device), run in zip(
-        product(chosen, chosen_devices(devices)), report.runs, strict=True
+        product(client_list, chosen_devices(devices)), report.runs, strict=True
     ):
         verdicts = [one for one in report.verdicts_of(run) if one.case != SESSION]
         failed = next((one for one in verdicts if one.status.failed), None)
         if failed is None or len({(one.status, one.message) for one in verdicts}) == 1:
             continue  # all verdicts are the same: the client did not start
-        asked = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
+        cases = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
         failing = Failing(
             partial(
                 Session,
@@ -95,7 +95,7 @@ def verify_random(
             ),
             reference,
             failed,
-            {calls[name]: name == failed.case for name in asked},
+            {calls[name]: name == failed.case for name in cases},
         )
         smaller[failed] = failing.explained(number, seed)
     return replace(

@@ -50,8 +50,8 @@ def stages_of(case: Case) -> tuple[Stage, ...]:
     ``embed`` comes before ``embed_ids``, which has the same answer: else a client that runs nothing
     and returns what is left in memory would give the right answer.
     """
-    asked = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
-    return asked if case.call is None else (*asked, Stage.CALL)
+    stages = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
+    return stages if case.call is None else (*stages, Stage.CALL)
 
 
 def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:

@@ -43,9 +43,9 @@ def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
 def _attending(
     prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
 ) -> NamedArrays:
-    given = feeds(contract, rows, prompt, max(length, width))
+    arrays = feeds(contract, rows, prompt, max(length, width))
     masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    return {name: np.ones_like(one) if name in masks else one for name, one in given.items()}
+    return {name: np.ones_like(one) if name in masks else one for name, one in arrays.items()}
 
 
 def padded(

@@ -50,10 +50,10 @@ def constant(model: Dissected, x: Vectors, theirs: Vectors) -> Departure | None:
     if x.shape != theirs.shape or len(x) < _FEWEST:
         return None
     way = before_normalize(model)
-    own, given = x.astype(np.float64), theirs.astype(np.float64)
+    own, others = x.astype(np.float64), theirs.astype(np.float64)
     normalized = way.left_out is not None
-    along = given / np.linalg.norm(given, axis=1, keepdims=True).clip(min=1e-30)
-    found = _behind_directions(own, along) if normalized else (own - given).mean(axis=0)
+    along = others / np.linalg.norm(others, axis=1, keepdims=True).clip(min=1e-30)
+    found = _behind_directions(own, along) if normalized else (own - others).mean(axis=0)
     length = float(np.linalg.norm(found))
     typical = float(np.median(np.linalg.norm(own, axis=1)))
     name = f"subtracts a constant vector, {length / typical:.2g} times as long as one of a text"

@@ -56,10 +56,10 @@ def encoded(vectors: Vectors, dtype: str) -> dict[str, Any]:
     """
     with np.errstate(invalid="ignore"):
         typed = vectors.astype(dtype)
-    given = typed if np.array_equal(typed, vectors) else vectors
-    little = np.ascontiguousarray(given, given.dtype.newbyteorder("<"))
+    array = typed if np.array_equal(typed, vectors) else vectors
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     data = base64.b64encode(little.tobytes()).decode("ascii")
-    return {"dtype": given.dtype.name, "shape": [*given.shape], "data": data}
+    return {"dtype": array.dtype.name, "shape": [*array.shape], "data": data}
 
 
 def _decoded(text: str) -> NDArray[Any]:
@@ -103,8 +103,8 @@ class OpenAI:
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """Return the request for numbers and for base64, which OpenAI's own libraries ask for."""
-        asked = {"model": self.model, "input": [*texts]}
-        return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
+        body = {"model": self.model, "input": [*texts]}
+        return [body | {"encoding_format": encoding} for encoding in ("float", "base64")]
 
     def vectors(self, answer: object) -> Vectors:
         """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order."""
