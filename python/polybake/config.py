@@ -192,15 +192,7 @@ class Config(Table):
 
 
 def load_config(path: Path, said: Sequence[str] = ()) -> Config:
-    """Read a polybake.toml; its paths are relative to the folder it lies in.
-
-    Args:
-        path: The file.
-        said: Settings that stand for those of the file, such as ``model.encoder=torch``.
-
-    Raises:
-        InputError: missing, not TOML, or a key or value that is not known, by its path.
-    """
+    """Read a polybake.toml; its paths are relative to the folder it lies in."""
     try:
         with path.open("rb") as file:  # whose size a device does not tell
             content = file.read(_LARGEST + 1)
@@ -225,15 +217,7 @@ def load_config(path: Path, said: Sequence[str] = ()) -> Config:
 
 
 def config_of(tables: dict[str, Any], said: Sequence[str] = ()) -> Config:
-    """Check settings as a polybake.toml has them, and those that stand for them.
-
-    Args:
-        tables: The tables of the file.
-        said: As in `load_config`.
-
-    Raises:
-        InputError: A key or value is not known, by its path.
-    """
+    """Check settings as a polybake.toml has them, and those that stand for them."""
     for setting in said:
         key, equals, text = setting.partition("=")
         if not equals:

@@ -29,12 +29,7 @@ FOLDER = "fitted"
 
 
 def fit_steps(config: Config, progress: Progress = quiet) -> Config:
-    """Fit what is to be fitted, and return the settings with the paths of its arrays.
-
-    Raises:
-        InputError: A step cannot be fitted so, the corpus cannot be read, an array was changed by
-            hand since it was fitted, or one that a step names was fitted to another model.
-    """
+    """Fit what is to be fitted, and return the settings with the paths of its arrays."""
     steps: list[dict[str, Any]] = []
     for number, spec in enumerate(config.steps or ()):
         where = f"steps[{number}]"
@@ -127,11 +122,7 @@ def _holds(
     prompt: str | None,
     corpus: Corpus,
 ) -> bool:
-    """Whether the arrays are those that a fit would give now.
-
-    Raises:
-        InputError: One of them was changed by hand.
-    """
+    """Whether the arrays are those that a fit would give now."""
     for name in record.arrays:
         if record.changed(folder, name):
             raise InputError(

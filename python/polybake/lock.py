@@ -87,17 +87,7 @@ class Finding:
 def lock_of(
     config: Config, manifest: Manifest, asked: Mapping[Path, Stamp], digests: Digests
 ) -> Lock:
-    """Make the lock of a build that has just ended.
-
-    Args:
-        config: The settings.
-        manifest: That of the model file.
-        asked: The files that the build asked for, with their stamps then.
-        digests: Hashes files.
-
-    Raises:
-        InputError: A file cannot be read, or changed while the build ran.
-    """
+    """Make the lock of a build that has just ended."""
     folder, output = config.folder, config.model.output
     of_hub = isinstance(config.model.source, HubReference)
     inputs, absent = {}, []
@@ -137,11 +127,7 @@ def lock_of(
 
 
 def write_lock(lock: Lock, path: Path) -> None:
-    """Write a lock, sorted, a line an input: it is read and merged in pull requests.
-
-    Raises:
-        InputError: The folder cannot be written to.
-    """
+    """Write a lock, sorted, a line an input: it is read and merged in pull requests."""
     import tomlkit
 
     told = lock.model_dump(exclude_none=True)
@@ -152,11 +138,7 @@ def write_lock(lock: Lock, path: Path) -> None:
 
 
 def read_lock(path: Path) -> Lock | None:
-    """Read a lock; None where there is none.
-
-    Raises:
-        InputError: It is not TOML, or not of this format.
-    """
+    """Read a lock; None where there is none."""
     remedy = f"restore it, or write it anew: {_BUILD}"
     try:
         return Lock.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -169,11 +151,7 @@ def read_lock(path: Path) -> Lock | None:
 
 
 def needed_lock(path: Path) -> Lock:
-    """Read a lock that must be there.
-
-    Raises:
-        InputError: It is not, or as in `read_lock`.
-    """
+    """Read a lock that must be there."""
     lock = read_lock(path)
     if lock is None:
         raise InputError(f"{path}: is missing, which says what was built; {_BUILD}")
@@ -181,11 +159,7 @@ def needed_lock(path: Path) -> Lock:
 
 
 def findings(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
-    """Compare a lock with what is here, without a bake.
-
-    Raises:
-        InputError: A file cannot be read.
-    """
+    """Compare a lock with what is here, without a bake."""
     yield from _settings_found(config, lock)
     yield from _inputs_found(config, lock, digests)
     yield from _files_found(config, lock, digests)

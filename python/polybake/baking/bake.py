@@ -95,10 +95,6 @@ def bake(
     """Fold ``steps`` over the encoder of ``source``, prove the result, and write it.
 
     ``progress`` is called with what begins.
-
-    Raises:
-        InputError: A step does not fit, an exposed name is unknown, or the size is not possible.
-        CheckFailed: A proof failed; nothing is written.
     """
     settings, out = config.model, config.model.output
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
@@ -210,11 +206,7 @@ def _prove(
     found: SourceReference,
     steps: Sequence[Step],
 ) -> float:
-    """Compare with the encoder alone; return the largest difference of the steps.
-
-    Raises:
-        CheckFailed: A difference exceeds the limit.
-    """
+    """Compare with the encoder alone; return the largest difference of the steps."""
     session = open_written(found.path, threads=THREADS, name=encoder.name)
     golden = exact.golden
     proven = prove_steps(golden, contract, session, found, steps)

@@ -21,10 +21,6 @@ def opened(
     """Open the source that a config names; return it with its task and steps.
 
     ``steps`` stand for the config's; without either, the source's own are taken.
-
-    Raises:
-        InputError: The source, a step or a setting is not what was expected.
-        RequirementMissing: A package or the hub is not available.
     """
     model = config.model
     source = replace(open_source(model.source, model, config.rerank), labels=model.labels)
@@ -58,9 +54,6 @@ def check_recipe(source: Source, task: Task) -> None:
     """Check that the encoder and the steps that its source names make a graph, as a bake does.
 
     What only the user can say, such as labels, is not asked for.
-
-    Raises:
-        InputError: They make none, whatever polybake.toml says besides.
     """
     recipe = task.recipe(source) or source.assumed
     if recipe or source.pooled is not None:
@@ -77,11 +70,6 @@ def bake_config(
     """Open the source, read the files that its steps name, and bake.
 
     ``steps`` stand for the config's; without either, the source's own are taken.
-
-    Raises:
-        InputError: The source, a step or a setting is not what was expected.
-        CheckFailed: A proof failed; nothing is written.
-        RequirementMissing: A package or the hub is not available.
     """
     source, task, resolved = opened(config, steps)
     asked, listed = config.model.task is not None, steps is not None or config.steps is not None

@@ -53,11 +53,7 @@ def config_for(
     output: Path | None = None,
     precision: str | None = None,
 ) -> Config:
-    """Return the settings of a polybake.toml, or the defaults for a source, with what is said.
-
-    Raises:
-        InputError: The target does not exist, or the settings are not valid.
-    """
+    """Return the settings of a polybake.toml, or the defaults for a source, with what is said."""
     from polybake.config import config_of, load_config
 
     said = [*(said or ()), *([f"model.precision={precision}"] if precision else ())]
@@ -79,11 +75,7 @@ def config_for(
 
 
 def usable_name(name: str) -> str:
-    """Return ``name`` if it can name packages, modules and classes.
-
-    Raises:
-        InputError: It cannot.
-    """
+    """Return ``name`` if it can name packages, modules and classes."""
     from polybake.base.modelfile.manifest import checked_name
     from polybake.generation.names import names_for
 

@@ -25,16 +25,7 @@ class Names:
 def names_for(
     language: str, model: str, *, package: str | None = None, module: str | None = None
 ) -> Names:
-    """Derive the names of package and module of ``model`` in a language.
-
-    Args:
-        language: A name in ``LANGUAGES``.
-        model: The manifest's name, kebab-case.
-        package, module: The user's own names instead.
-
-    Raises:
-        InputError: The name shadows something, or a chosen name is invalid in that language.
-    """
+    """Derive the names of package and module of ``model`` in a language."""
     if _is_reserved(model):
         raise InputError(
             f"model name {model!r} would shadow a module or keyword of a client's language; "

@@ -65,18 +65,6 @@ def render_client(
     A template may include another task's template by its path, as in ``embed/README.md.jinja``.
     ``__module__`` in a template's path stands for the module's name, ``__path__`` for the package
     in snake case; a file without ``.jinja`` is taken as it is.
-
-    Args:
-        manifest: The model's manifest.
-        language: A name in ``LANGUAGES``.
-        package, module, version: The user's choices for the client's package.
-        parts: Names in ``PARTS``, whose files are added.
-        templates: The user's own folder of templates, added to the shipped ones; its
-            ``ruby/README.md.jinja`` replaces the README of any task.
-
-    Raises:
-        InputError: The language has no templates for the task, a name or a part cannot be used, or
-            a template is invalid or uses an unknown variable.
     """
     own = LANGUAGES[language]
     names = names_for(language, manifest.name, package=package, module=module)

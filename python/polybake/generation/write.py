@@ -56,16 +56,6 @@ def changes(
     before, and a project file stays always; with ``force`` both are written. A project file that no
     record knows is its owner's, too. Files of an earlier render that this one does not have are
     removed.
-
-    Args:
-        folder: The client's folder.
-        files: Text, or bytes, by path below ``folder``.
-        project_files: The paths that belong to the client's owner once they are changed.
-        force: Also overwrite files that were changed by hand, with project files.
-        keep: Leave files that were changed by hand as they are, whatever their render is now.
-
-    Raises:
-        InputError: The record of generated files is damaged, and ``force`` is off.
     """
     generated = _read_record(folder, force)
     record = _read_record(folder, force, "project") | generated
@@ -115,10 +105,6 @@ def write_client(
     """Write a client, and remove files no longer rendered; for the arguments see `changes`.
 
     The record keeps ``parts``, which the client has, and the ``contract`` that it is for.
-
-    Raises:
-        InputError: A file and its render both changed since it was written, or the record is
-            damaged, and ``force`` is off; nothing is written.
     """
     done = changes(folder, files, project_files, force=force, keep=keep)
     known = _read_record(folder, force, "project")

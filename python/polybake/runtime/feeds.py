@@ -10,14 +10,7 @@ from polybake.base.modelfile.rows import Rows
 def feeds(
     contract: Contract, rows: Rows, prompt: str | None = None, length: int = 0
 ) -> dict[str, NDArray[np.int64]]:
-    """Return an array for each input of the contract, by name.
-
-    Args:
-        contract: The contract, with the inputs and the padding.
-        rows: Token ids, with their types packed into them; an empty row is all padding.
-        prompt: The prompt whose ``prompt_value`` is fed, if the model takes one.
-        length: Pad to this many tokens when no row is longer.
-    """
+    """Return an array for each input of the contract, by name."""
     width = max(1, length, *(len(row) for row in rows))
     ids = np.full((len(rows), width), contract.pad_id, np.int64)
     mask = np.zeros_like(ids)

@@ -48,11 +48,7 @@ class Runner:
     budget: int = BUDGETS["cpu"]
 
     def ids(self, texts: Sequence[Text], prompt: str | None = None) -> list[list[int]]:
-        """Return the token ids of each text with its prompt, or of each pair, with packed types.
-
-        Raises:
-            InputError: The model has no such prompt, or a text is too long for its pair.
-        """
+        """Return the token ids of each text with its prompt, or of each pair, with packed types."""
         name = self._name(prompt)
         before = "" if name is None else self.contract.prompts[name]
         return tokenized(self.contract, self.tokenizer, texts, before)
@@ -60,17 +56,7 @@ class Runner:
     def outputs(
         self, rows: Rows, names: Sequence[str], prompt: str | None = None, length: int = 0
     ) -> list[NDArray[Any]]:
-        """Run rows of token ids as one batch, and return the named outputs.
-
-        Args:
-            rows: Token ids; an empty row is all padding.
-            names: Names of the graph's outputs.
-            prompt: The prompt whose ``prompt_value`` is fed, if the model takes one.
-            length: Pad to this many tokens when no row is longer.
-
-        Raises:
-            CheckFailed: The model fails on these ids, or does not end.
-        """
+        """Run rows of token ids as one batch, and return the named outputs."""
         return run(self.session, names, feeds(self.contract, rows, self._name(prompt), length))
 
     def vectors(self, rows: Rows, prompt: str | None = None, length: int = 0) -> NDArray[Any]:
@@ -113,11 +99,6 @@ class Runner:
         a row that is longer than a batch runs alone, as it has work for all threads. If the session
         has one thread, long rows run at the same time as long as they have no more pairs of tokens
         than a text of 8,192 tokens, whose attention a machine must hold.
-
-        Args:
-            rows: Token ids.
-            prompt: As in `outputs`.
-            progress: Called, from any thread, with the number of rows of each finished batch.
         """
         output = self.contract.output
         found = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
@@ -159,18 +140,7 @@ class Runner:
 def tokenized(
     contract: Contract, tokenizer: BakedTokenizer, texts: Sequence[Text], before: str = ""
 ) -> list[list[int]]:
-    """Return the rows of texts, or of pairs, that a graph of this contract takes.
-
-    Args:
-        contract: The contract; it says how pairs are joined.
-        tokenizer: The model file's tokenizer.
-        texts: Texts, or pairs if the contract joins pairs.
-        before: The text of a prompt.
-
-    Raises:
-        InputError: A text instead of a pair, or a pair instead of a text; or only one text of a
-            pair may be cut, and the other leaves no room for it.
-    """
+    """Return the rows of texts, or of pairs, that a graph of this contract takes."""
     single = [text for text in texts if isinstance(text, str)]
     pairs = [text for text in texts if not isinstance(text, str)]
     if pairs if contract.pair is None else single:

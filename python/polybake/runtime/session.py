@@ -35,9 +35,6 @@ class TimeLimit:
     """Ends runs that take too long.
 
     One thread watches all runs: a thread for each run would take a tenth of a short text's time.
-
-    Args:
-        seconds: What a run may take; it is ended at the first check after that.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -82,25 +79,7 @@ def open_session(
     profile: Path | None = None,
     lean: bool = False,
 ) -> ort.InferenceSession:
-    """Open a model for running.
-
-    Args:
-        model: The path of an ONNX file, or its bytes.
-        device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
-        threads: Threads within one operator; None means one per physical core, or one per
-            processor that the process may use if these are fewer.
-        fused: Whether ONNX Runtime may fuse operators, which rounds differently.
-        name: The name in messages of a file that the user never sees; None is its path.
-        profile: The prefix of the file name of ONNX Runtime's profile; None makes no profile.
-        lean: Whether weights that lie beside the graph stay in their file, which is mapped, as they
-            are stored: no copy of them is laid out anew, or widened for longer than an operator
-            runs. That takes about three times as long.
-
-    Raises:
-        InputError: The device is unknown, there are more threads than processors, or ONNX Runtime
-            does not load the model.
-        RequirementMissing: The device is not available here.
-    """
+    """Open a model for running."""
     if device not in _PROVIDERS:
         raise InputError(f"unknown device {device!r}; choose one of: {', '.join(_PROVIDERS)}")
     provider, settings = _PROVIDERS[device]
@@ -157,12 +136,7 @@ def _missing(provider: str) -> RequirementMissing:
 def run(
     session: ort.InferenceSession, names: Sequence[str], fed: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any]]:
-    """Run a graph, which may come from anywhere, for at most `TIME_LIMIT`.
-
-    Raises:
-        RunFailed: The graph fails.
-        CheckFailed: It has not ended by then.
-    """
+    """Run a graph, which may come from anywhere, for at most `TIME_LIMIT`."""
     with TIME_LIMIT.options() as options:
         options.log_severity_level = _NOTHING  # the exception says it
         try:

@@ -18,13 +18,7 @@ from polybake.serving.refusal import Refusal
 
 
 def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> FastAPI:
-    """Create a service for checked models.
-
-    Args:
-        models: The opened models.
-        limits: The limits of requests.
-        keys: Requests need any of these keys; without keys the service is open.
-    """
+    """Create a service for checked models."""
     metrics = Metrics(models)
 
     @asynccontextmanager

@@ -39,13 +39,6 @@ class Batching:
     """Runs rows as they arrive; rows that wait at the same time share a batch.
 
     Vectors do not depend on neighbours, so rows of different requests may share a batch.
-
-    Args:
-        runner: Runs batches of its ``budget``, as many at a time as its ``at_once``.
-        wait: Seconds that a row waits for others, while its batch has room.
-        limit: The most tokens that may wait; then new requests are refused, so that no queue grows.
-        within: The most seconds that tokens may wait, by the pace of the latest batches.
-        ran: Called with the number of rows of each batch.
     """
 
     def __init__(
@@ -73,11 +66,7 @@ class Batching:
         self.waiting = 0
 
     async def vectors(self, rows: Sequence[list[int]], prompt: str | None) -> list[Vectors]:
-        """Run rows: ``[vectors, dimension]`` of each.
-
-        Raises:
-            Refusal: too much waits already, or the model does not run on a row.
-        """
+        """Run rows: ``[vectors, dimension]`` of each."""
         loop = asyncio.get_running_loop()
         added = [_Row(ids, prompt, loop.create_future()) for ids in rows]
         tokens = sum(row.tokens for row in added)

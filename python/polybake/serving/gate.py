@@ -21,16 +21,7 @@ _OPEN = ("/health", "/health/live", "/health/ready", "/metrics")
 
 
 class Gate:
-    """Admits requests that have a key and fit the limits, and ends those that take too long.
-
-    Args:
-        app: The application that answers requests.
-        keys: Requests need any of these keys; without keys all are admitted.
-        limits: The limits of body, number and time.
-        paths: The known paths; requests to other paths are counted together.
-        bodies: The paths that take a body; no other body is received.
-        metrics: Counts each request.
-    """
+    """Admits requests that have a key and fit the limits, and ends those that take too long."""
 
     def __init__(
         self,
@@ -165,9 +156,6 @@ class Bodies:
 
     If all bodies together exceed their limit, the largest unfinished body is refused: so small
     requests are served while others send much.
-
-    Args:
-        limits: The limits of a body, of all bodies, and of the time to receive a body.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -177,11 +165,7 @@ class Bodies:
 
     @asynccontextmanager
     async def received(self, receive: Receive) -> AsyncIterator[bytes]:
-        """Receive a whole body, which counts towards the limit until the block ends.
-
-        Raises:
-            Refusal: The body is too large or too slow, there is no room for it, or it ends early.
-        """
+        """Receive a whole body, which counts towards the limit until the block ends."""
         body = await self._whole(receive)
         self._held += len(body)
         try:

@@ -63,14 +63,6 @@ def parsed(body: bytes, texts: int, longest: int) -> object:
 
     A Python object takes 30 times the bytes of its JSON, so the number of objects is bounded
     before any is made.
-
-    Args:
-        body: The body, in UTF-8.
-        texts: The most texts of a request; each may be a list or an object.
-        longest: The most token ids of a text.
-
-    Raises:
-        Refusal: The body holds more than a request may, or is not JSON.
     """
     plain = body
     if b"\\" in body:  # without escapes, the only quotes left are those around strings

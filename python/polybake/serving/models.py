@@ -18,11 +18,7 @@ _LONGEST = 2**20
 
 
 class Models:
-    """Model files by name.
-
-    Raises:
-        InputError: Two models have the same name.
-    """
+    """Model files by name."""
 
     def __init__(self, models: Sequence[ServedModel]) -> None:
         self._models = {model.name: model for model in models}
@@ -34,19 +30,7 @@ class Models:
     def opened(
         cls, paths: Sequence[Path], *, device: str, threads: int, most: int, matryoshka: list[str]
     ) -> Models:
-        """Open files, and check that each reproduces its golden cases.
-
-        Args:
-            paths: Baked model files.
-            device: ``cpu`` or ``cuda``.
-            threads: The threads of a batch.
-            most: The most texts of a request.
-            matryoshka: The names of models whose vectors may be requested with fewer dimensions.
-
-        Raises:
-            InputError: A file does not load, or no model has such a name.
-            CheckFailed: A golden case is not reproduced.
-        """
+        """Open files, and check that each reproduces its golden cases."""
         embedders = [Embedder(path, device=device, threads=threads) for path in paths]
         names = [one.manifest.name for one in embedders]
         if unknown := sorted({*matryoshka} - {*names}):
@@ -81,12 +65,7 @@ class Models:
         return all(model.ready for model in self)
 
     def of(self, task: str, name: str | None = None) -> ServedModel:
-        """Return the model of this name, or the only model for a task.
-
-        Raises:
-            Refusal: There is no such model, it is for another task, or several are for the task and
-                no name is given.
-        """
+        """Return the model of this name, or the only model for a task."""
         able = [model for model in self if model.contract.task == task]
         known = ", ".join(model.name for model in able)
         if not able:

@@ -15,14 +15,7 @@ _STATUS: dict[Kind, int] = {
 
 
 class Refusal(Exception):
-    """A request that is not served.
-
-    Args:
-        kind: The kind of reason.
-        message: One line with the value, what was expected, and the remedy.
-        status: The HTTP status; None takes the kind's usual status.
-        retry_after: Seconds after which to try again.
-    """
+    """A request that is not served."""
 
     def __init__(
         self, kind: Kind, message: str, *, status: int | None = None, retry_after: int | None = None

@@ -39,16 +39,7 @@ class Answered:
 
 
 class ServedModel:
-    """A model file that is served, with its batches.
-
-    Args:
-        embedder: The opened file.
-        most: The most texts of a request.
-        matryoshka: Whether its vectors may be cut to their first dimensions.
-
-    Raises:
-        InputError: The vectors cannot be cut, as dimensions are packed or rounded.
-    """
+    """A model file that is served, with its batches."""
 
     def __init__(self, embedder: Embedder, *, most: int, matryoshka: bool = False) -> None:
         self.embedder = embedder
@@ -99,17 +90,7 @@ class ServedModel:
     async def of_texts(
         self, texts: Sequence[Text], prompt: Prompt | None = None, *, cut: bool = True
     ) -> Answered:
-        """Run the texts, or pairs of texts, of a request.
-
-        Args:
-            texts: The texts; they must be valid Unicode, which JSON does not ensure.
-            prompt: The prompt of the texts; None is the model's default.
-            cut: Whether to cut long texts, like every client, or to refuse them.
-
-        Raises:
-            Refusal: There are no or too many texts, a text is not a valid text, or is too long and
-                may not be cut, or the model has no such prompt.
-        """
+        """Run the texts, or pairs of texts, of a request."""
         self._check_number(len(texts))
         try:
             name = (prompt or Prompt()).contract(self.contract).default_prompt
@@ -123,11 +104,7 @@ class ServedModel:
     async def of_inputs(
         self, given: Sequence[str | list[int]], prompt: Prompt, *, cut: bool = True
     ) -> Answered:
-        """Run texts with a prompt, or rows of token ids, which include their prompt.
-
-        Raises:
-            Refusal: As in `of_texts` and `of_ids`, or there is a prompt beside token ids.
-        """
+        """Run texts with a prompt, or rows of token ids, which include their prompt."""
         texts = [one for one in given if isinstance(one, str)]
         if texts or not given:
             return await self.of_texts(texts, prompt, cut=cut)
@@ -136,12 +113,7 @@ class ServedModel:
         return await self.of_ids([one for one in given if not isinstance(one, str)])
 
     async def of_ids(self, rows: Sequence[list[int]]) -> Answered:
-        """Run rows of token ids, with special tokens.
-
-        Raises:
-            Refusal: There are no or too many rows, or a row cannot come from the tokenizer: it is
-                empty or too long, lacks the special tokens, or has an unknown id.
-        """
+        """Run rows of token ids, with special tokens."""
         self._check_number(len(rows))
         found = await asyncio.to_thread(lambda: [*map(self._wrong, rows)])  # may be millions
         for place, wrong in enumerate(found):

@@ -39,18 +39,7 @@ class _Server(uvicorn.Server):
 
 
 def run(app: FastAPI, host: str, port: int, *, limits: Limits, drain: int) -> None:
-    """Serve until SIGTERM, SIGINT or SIGHUP; requests at work are answered before the end.
-
-    Args:
-        app: The service.
-        host: The address to listen at.
-        port: The port; 0 takes a free port.
-        limits: The limits of connections.
-        drain: Seconds in which requests at work must be answered at the end.
-
-    Raises:
-        InputError: The address is not available.
-    """
+    """Serve until SIGTERM, SIGINT or SIGHUP; requests at work are answered before the end."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Without a named protocol asyncio leaves Nagle on: 40 ms between headers and body.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -38,11 +38,7 @@ WORK: ContextVar[Work] = ContextVar("WORK")
 
 
 def request_id(headers: Headers) -> str:
-    """Return the request's id, or a new id.
-
-    Args:
-        headers: The request's headers; ``X-Request-Id`` is preferred to ``traceparent``.
-    """
+    """Return the request's id, or a new id."""
     given = headers.get("x-request-id", "")
     if _ID.fullmatch(given):
         return given

@@ -44,11 +44,7 @@ class Built:
 
 
 def encoder_for(source: Source, steps: Sequence[Step], task: Task) -> Encoder:
-    """Return the source's encoder, with the output for these steps and the inputs for this task.
-
-    Raises:
-        InputError: Nothing says whether the tokens of a pair have types.
-    """
+    """Return the source's encoder, with the output for these steps and the inputs for this task."""
     pools = any(step.pools for step in steps)
     encoder = source.encoder if pools or source.pooled is None else source.pooled
     if task.cut is None or source.pair_prompt is not None:
@@ -64,12 +60,7 @@ def place(
     *,
     functions: bool = False,
 ) -> tuple[EncoderGraph, Folded]:
-    """Place an encoder in a graph, and fold the steps over it.
-
-    Raises:
-        InputError: the encoder cannot be built, a step does not fit, or the steps give other
-            outputs than the task has.
-    """
+    """Place an encoder in a graph, and fold the steps over it."""
     graph = seek(encoder.place()) if task.seeks else encoder.place()
     folded = fold(
         steps,
@@ -91,13 +82,7 @@ def build(
     task: Task,
     settings: ModelTable,
 ) -> tuple[ir.Model, Built]:
-    """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet.
-
-    Raises:
-        InputError: a step does not fit, the steps give other outputs than the task has, or an
-            exposed name is unknown.
-        CheckFailed: the graph is not valid ONNX.
-    """
+    """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet."""
     graph, folded = place(encoder, steps, prompts, task, functions=settings.functions)
     expose_values(settings.expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
@@ -196,13 +181,6 @@ def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer,
 
     Some checkpoints name tokens without a row in their table, such as the image token of Gemma 3;
     the library fails on text that spells such a token. Here that text is tokenised like any other.
-
-    Args:
-        tokenizer: The model's own tokenizer.
-        rows: The rows of the table; None takes the tokenizer's own ids.
-
-    Raises:
-        InputError: A token that any text may hold has no row.
     """
     data = json.loads(tokenizer.json)
     found = Tokenizer.from_str(tokenizer.json).get_vocab(with_added_tokens=True)

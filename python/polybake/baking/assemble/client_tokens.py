@@ -18,17 +18,7 @@ def check_joined(
     golden: Sequence[Case],
     prompt: PairPrompt | None = None,
 ) -> None:
-    """Compare the ids and types of golden pairs with those of the tokenizer that joins pairs.
-
-    Args:
-        whole: The tokenizer with its post-processor.
-        pair: How clients join pairs.
-        golden: The golden cases, with the ids of the clients.
-        prompt: The prompt that its authors' code makes of a pair; None if the tokenizer joins it.
-
-    Raises:
-        CheckFailed: A pair differs.
-    """
+    """Compare the ids and types of golden pairs with those of the tokenizer that joins pairs."""
     if prompt is not None:
         _check_prompt(prompt, whole, golden)
         return
@@ -66,11 +56,7 @@ def _check_prompt(prompt: PairPrompt, whole: BakedTokenizer, golden: Sequence[Ca
 
 
 def check_split(tokenizer: BakedTokenizer, golden: Sequence[Case]) -> None:
-    """Compare the ids of golden texts with those of their stretches.
-
-    Raises:
-        CheckFailed: The ids of a text differ.
-    """
+    """Compare the ids of golden texts with those of their stretches."""
     for case in golden:
         for row in case.texts:
             text = row if isinstance(row, str) else row[1]

@@ -24,18 +24,7 @@ def describe(
     weights: Weights | None,
     deviation: Deviation | None,
 ) -> Manifest:
-    """Return the manifest of a bake.
-
-    Args:
-        source: The source.
-        encoder: The encoder that was built.
-        steps: The steps behind it.
-        built: The graph, as it is stored.
-        settings: The user's.
-        tail: The digest of the graph's bytes.
-        weights: The file of weights beside it; None where the graph holds them.
-        deviation: How far the vectors lie from the exact ones; None where they are these.
-    """
+    """Return the manifest of a bake."""
     read = source.folder.settings
     tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
     return Manifest(

@@ -20,19 +20,7 @@ _SHOWN = 5
 def expose_values(
     names: Sequence[str], graph: EncoderGraph, steps: Sequence[Step], results: Sequence[ir.Value]
 ) -> None:
-    """Add each named value to the graph's outputs, under that name.
-
-    Args:
-        names: ``steps.0`` or ``pool`` for the result of a step, ``token_embeddings`` for the
-            encoder's output, or the name of the output of any node.
-        graph: The graph; its existing output stays the first.
-        steps: The steps behind the encoder.
-        results: The result of each step.
-
-    Raises:
-        InputError: No value has the name, several steps have it, or the value is an input or
-            output.
-    """
+    """Add each named value to the graph's outputs, under that name."""
     if not names:
         return
     known = _step_results(steps, results)

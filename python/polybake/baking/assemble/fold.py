@@ -44,18 +44,6 @@ def fold(
 
     The input of a final step becomes an output, too: golden cases need to know which values lie
     at an edge.
-
-    Args:
-        steps: The steps, in order.
-        graph: The encoder's graph, still without an output.
-        inputs: The values of a prompt that the steps read, int64 ``[1]`` each.
-        output: The name of the graph's output.
-        by_token: Whether it has a row for each token, and not one for each text.
-        functions: Whether to make each step one node that calls a function with its operators;
-            not for steps that also change facts about the tokens, as they have several results.
-
-    Raises:
-        InputError: A step does not fit the step before it, or the last gives other rows.
     """
     _check_order(steps, graph)
     op, nodes, state = graph.builder.op, graph.model.graph, graph.state

@@ -44,11 +44,7 @@ class Lowering:
         return (self.precision, self.storage) != (EXACT.precision, EXACT.storage)
 
     def check(self, model: ir.Model, contract: Contract) -> None:
-        """Check that there is what is to be rounded, before any weight is read.
-
-        Raises:
-            InputError: The token table is to be rounded, and there is none or it becomes integers.
-        """
+        """Check that there is what is to be rounded, before any weight is read."""
         if self.storage != "float16-table":
             return
         if self.precision in _QUANTIZE:
@@ -71,18 +67,7 @@ class Lowering:
         golden: Sequence[Case],
         folder: Path,
     ) -> None:
-        """Lower ``model``, whose weights are float32, in place.
-
-        Args:
-            model: The exact graph.
-            contract: The contract, with the inputs.
-            tokenizer: The tokenizer for the texts that integers are chosen by.
-            golden: Cases whose values must be in float16's range.
-            folder: A folder for copies of the graph.
-
-        Raises:
-            InputError: a weight, or a value within the graph, is beyond float16's range.
-        """
+        """Lower ``model``, whose weights are float32, in place."""
         if self.precision in _QUANTIZE:
             texts = self.calibration or random_texts(contract, tokenizer)
             taken = texts if contract.pair is None else _pairs(texts, contract, tokenizer)

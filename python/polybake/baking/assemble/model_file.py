@@ -24,9 +24,6 @@ def check_fits(
     """Refuse a graph that is too large for one file, before any of its weights is read.
 
     A checkpoint's weights may all fit into 16 bits, so half their size is assumed.
-
-    Raises:
-        InputError: The graph is too large; the message lists the settings that would fit.
     """
     size = {"int8": _int8, "int4": _int4}.get(lowering.precision, _half)(model)
     if size > largest:
@@ -78,9 +75,6 @@ def check_place(out: Path) -> Path | None:
 
     Returns:
         The weights of the earlier bake, where they lie beside it under its own name.
-
-    Raises:
-        InputError: It is something else, such as the source.
     """
     if out.exists() and not (out.is_file() and container.is_baked(out)):
         raise InputError(

@@ -29,13 +29,6 @@ def notes(
 
     These are steps, weights, the tokenizer's files, adapters, a family's prompts and a single
     label's task.
-
-    Args:
-        source: The source that is baked.
-        task: The task that it is baked for.
-        prompts: The user's prompts; None takes the source's.
-        asked: Whether the user has named the task.
-        listed: Whether the user has listed the steps.
     """
     unsaid_steps = None if listed else steps_note(source, task)
     if unsaid_steps is not None:

@@ -36,13 +36,6 @@ def cache_prefixes(
 
     It changes none if the encoder is causal and the steps read a text's last token alone. Prompts
     are taken in their order as long as there is room for them.
-
-    Args:
-        source: The source.
-        encoder: Its encoder.
-        steps: The steps behind it.
-        prompts: The prompts of texts.
-        folder: Where the encoder is written, to be run.
     """
     if not (isinstance(encoder, Checkpoint) and _reads_last(steps)):
         return encoder

@@ -30,19 +30,7 @@ class Prompts:
 def bake_prompts(
     source: Source, steps: Sequence[Step], texts: Mapping[str, str] | None, default: str | None
 ) -> Prompts:
-    """Choose the prompts, and ask the steps which inputs they read.
-
-    Args:
-        source: The source; its prompts are taken if ``texts`` is None, and its default if both
-            are None.
-        steps: The steps; a route that no prompt takes gets an empty prompt of its own name.
-        texts: Prompt texts by name.
-        default: The prompt for calls that name none.
-
-    Raises:
-        InputError: A prompt has no name or replaces a template's, the default is unknown, or calls
-            without a prompt would take its route, where sentence-transformers takes another.
-    """
+    """Choose the prompts, and ask the steps which inputs they read."""
     if source.rendered and texts is not None:
         if texts != source.prompts:
             raise InputError(

@@ -85,11 +85,7 @@ class EncoderConfig(KnownKeys):
         return {}
 
     def adapted(self, adapter: str) -> Self:
-        """Return the configuration with one of `adapters` applied.
-
-        Raises:
-            ValueError: There is none of this name.
-        """
+        """Return the configuration with one of `adapters` applied."""
         raise ValueError(f"has no adapter {json.dumps(adapter)}, nor any other; leave adapter out")
 
     @property
@@ -99,11 +95,7 @@ class EncoderConfig(KnownKeys):
 
 
 def check_heads(config: EncoderConfig) -> None:
-    """Check that the hidden size is a multiple of the number of heads.
-
-    Raises:
-        ValueError: It is not.
-    """
+    """Check that the hidden size is a multiple of the number of heads."""
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
             f"hidden_size {config.hidden_size} is no multiple of "
@@ -143,8 +135,5 @@ class Architecture(nn.Module):
 
         ``stored`` has them by their names without `prefix`. Most architectures keep them; others
         split a tensor, or make one of several.
-
-        Raises:
-            InputError: Tensors that belong together do not fit each other.
         """
         return stored

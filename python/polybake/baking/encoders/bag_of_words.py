@@ -9,13 +9,7 @@ from onnxscript import OpBuilder, ir, nn
 
 
 class BagOfWords(nn.Module):
-    """A vector with an element for each word.
-
-    Args:
-        weights: float32 ``[words]``.
-        cumulative: Whether a word counts each time; else it counts once per text.
-        uncounted: How many tokens at a text's beginning and at its end do not count.
-    """
+    """A vector with an element for each word."""
 
     def __init__(
         self,

@@ -130,15 +130,7 @@ class SelfAttention(nn.Module):
     def forward(
         self, op: OpBuilder, x: ir.Value, bias: ir.Value, relative: ir.Value, buckets: ir.Value
     ) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``.
-
-        Args:
-            op: The builder.
-            x: The tokens' vectors.
-            bias: Masks padding.
-            relative: The relative embeddings, float32 ``[1, buckets, hidden]``.
-            buckets: The row of ``relative`` for each pair, int64 ``[1, 1, query, key]``.
-        """
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
         query = self._split(op, self.query_proj, x)
         key = self._split(op, self.key_proj, x)
         value = self._split(op, self.value_proj, x)

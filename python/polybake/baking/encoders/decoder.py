@@ -141,11 +141,7 @@ class DecoderConfig(LayersConfig):
         return self.is_causal and not both_ways
 
     def attending(self, attention: Attention) -> Self:
-        """Return the configuration with the attention that the user says.
-
-        Raises:
-            ValueError: A key of config.json says something else.
-        """
+        """Return the configuration with the attention that the user says."""
         causal = attention == "causal"
         for key, value in self.said.items():
             if value != causal:

@@ -71,11 +71,7 @@ class XlmRobertaFlashConfig(JinaEmbeddingsV3Config):
         return self.lora_alpha / self.lora_rank
 
     def adapted(self, adapter: str) -> Self:
-        """Return the configuration with one of its adapters applied.
-
-        Raises:
-            ValueError: There is none of this name.
-        """
+        """Return the configuration with one of its adapters applied."""
         if adapter not in self.lora_adaptations:
             known = ", ".join(map(json.dumps, self.lora_adaptations)) or "none, so leave it out"
             raise ValueError(f"has no adapter {json.dumps(adapter)}; known are: {known}")
@@ -94,11 +90,7 @@ class XlmRobertaFlash(JinaEmbeddingsV3):
         self.chosen, self.scale = config.chosen, config.scale
 
     def arranged(self, stored: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
-        """Add the adapter's products to the weights, and leave the other adapters out.
-
-        Raises:
-            InputError: The adapter's tensors are missing, or do not fit their weight.
-        """
+        """Add the adapter's products to the weights, and leave the other adapters out."""
         found = super().arranged(stored)
         for name in [name for name in found if name.endswith(_ORIGINAL)]:
             layer = name.removesuffix(_ORIGINAL)

@@ -29,13 +29,7 @@ class Edges:
     def __init__(
         self, session: ort.InferenceSession, output: Output, tolerances: Mapping[str, Tolerance]
     ) -> None:
-        """Take the session of a quantization.
-
-        Args:
-            session: The quantization alone, from unquantized to quantized embeddings.
-            output: Its output.
-            tolerances: How far a client's unquantized value may lie from ours, by device.
-        """
+        """Take the session of a quantization."""
         self._session = session
         self._output = output
         self._rounding = np.float32(max(one.max_abs for one in tolerances.values()))

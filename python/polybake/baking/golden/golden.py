@@ -37,11 +37,7 @@ _SIDE_BY_SIDE = min(4, os.cpu_count() or 1)
 
 
 def make_fixture(path: Path, cases: Sequence[CaseText]) -> Fixture:
-    """Run ``cases`` through the baked model at ``path``.
-
-    Raises:
-        InputError: The file is not a baked model, or does not load.
-    """
+    """Run ``cases`` through the baked model at ``path``."""
     embedder = Embedder(path, threads=THREADS)
     tolerances = embedder.head.fixture.tolerances
     edges = Edges.of(path, embedder.runner.contract.output, tolerances)
@@ -54,11 +50,7 @@ def make_fixture(path: Path, cases: Sequence[CaseText]) -> Fixture:
 
 
 def cases_for(path: Path, extra: Sequence[CaseText] = ()) -> list[CaseText]:
-    """The built-in cases for the baked model at ``path``, then ``extra``.
-
-    Raises:
-        InputError: not a baked model.
-    """
+    """The built-in cases for the baked model at ``path``, then ``extra``."""
     head = read_head(path)
     contract = head.manifest.contract
     return [*contract_cases(contract, BakedTokenizer.of(head.tokenizer, contract)), *extra]
@@ -76,11 +68,6 @@ def golden_cases(cases: Sequence[CaseText], runner: Runner, edges: Edges | None)
 
     A case with a text without tokens is left out if the encoder makes no numbers of it. Cases run
     at the same time, each on one thread, so the vectors do not depend on the number of cores.
-
-    Args:
-        cases: The texts of the cases.
-        runner: Runs the baked graph.
-        edges: The edges of the graph's quantization; None without quantization.
     """
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         made = pool.map(lambda case: _golden_case(case, runner, edges), cases)

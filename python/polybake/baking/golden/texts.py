@@ -42,14 +42,7 @@ class CaseText:
 def builtin_cases(
     *, prompts: Mapping[str, str], token_count: Callable[[str], int], max_length: int
 ) -> list[CaseText]:
-    """Return the cases that every model gets, the most telling first.
-
-    Args:
-        prompts: the model's prompt texts by name.
-        token_count: tokens of a text, special tokens included, without truncation.
-        max_length: tokens kept of a text, special tokens included; a limit beyond all reason
-            gets no case.
-    """
+    """Return the cases that every model gets, the most telling first."""
     full, over = (
         text_of_length(length, token_count) if length <= _LONGEST + 1 else None
         for length in (max_length, max_length + 1)
@@ -63,11 +56,7 @@ def builtin_cases(
 
 
 def read_texts(paths: Iterable[Path]) -> list[str]:
-    """The lines of text files, in order; empty lines are left out.
-
-    Raises:
-        InputError: a file cannot be read, or is not UTF-8.
-    """
+    """The lines of text files, in order; empty lines are left out."""
     texts: list[str] = []
     for path in paths:
         try:

@@ -12,11 +12,6 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Val
     """Make a graph of the nodes that ``build`` adds; their weights stay in the main graph.
 
     The nodes are added to the main graph first, as only there a module names its weights in full.
-
-    Args:
-        builder: The builder of the main graph.
-        name: The branch's name; every name within begins with it.
-        build: Adds nodes and returns the branch's results.
     """
     graph = builder.graph
     before = len(graph)
@@ -45,12 +40,6 @@ def choose(
     builder: GraphBuilder, number: ir.Value, branches: Sequence[ir.Graph], first: int = 0
 ) -> list[ir.Value]:
     """Add an ``If`` that runs one of the branches; for more than two, nested ``If`` nodes.
-
-    Args:
-        builder: The builder of the main graph.
-        number: int64 ``[1]``, the number of the branch to run.
-        branches: Two or more branches, whose results have equal dtypes.
-        first: The number of the first branch.
 
     Returns:
         The results; a size, or a number of axes, that the branches do not share is unknown.

@@ -15,14 +15,6 @@ def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
 
     Of large weights only types and shapes are checked. The graph is given the IR version that it
     is written with.
-
-    Args:
-        model: The graph.
-        name: The graph's origin or file, for the message.
-
-    Raises:
-        CheckFailed: onnx's full checker objects.
-        InputError: A small weight, which is read here, is not what was expected.
     """
     lower_ir_version(model)
     try:

@@ -25,13 +25,7 @@ _DIGITS = 19
 
 
 def load_model(path: Path) -> onnx.ModelProto:
-    """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
-
-    Raises:
-        InputError: The file is empty or not ONNX, has sparse weights, weights without a type or
-            with too little data, external data outside its folder or beyond a file's end, or more
-            than one file can hold.
-    """
+    """Load an ONNX file with its weights in the message, as ONNX Runtime can run it anywhere."""
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
     except (OSError, DecodeError) as error:
@@ -71,11 +65,7 @@ def load_model(path: Path) -> onnx.ModelProto:
 
 
 def place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
-    """Return the checked place of a tensor's bytes: file name, offset and length.
-
-    Raises:
-        InputError: It is outside the folder, missing, or not as long as the tensor.
-    """
+    """Return the checked place of a tensor's bytes: file name, offset and length."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     if len(entries) != len(tensor.external_data) or not entries.keys() <= _KEYS:
         raise _refused(path, tensor, "keys", sorted(e.key for e in tensor.external_data))
@@ -163,9 +153,6 @@ def widen(model: onnx.ModelProto) -> None:
 
     Runtimes choose where to round to 16 bits: they keep numbers wider between operators if they
     can, each in other places. Checkpoints are widened likewise.
-
-    Raises:
-        ValueError: The data of a weight do not fit its shape.
     """
     _widen_graph(model.graph)
     for function in model.functions:

@@ -23,14 +23,6 @@ def call_as_function(
     Weights stay initializers of the graph and become inputs of the function, which cannot hold
     any. Literals of the code, such as an epsilon or axes, become constants inside it.
 
-    Args:
-        kind: The function's name, such as ``Pool``; a second function is named ``Pool_2``.
-        scope: The prefix of the names of the nodes' weights, such as ``steps.0``.
-        model: The model whose graph holds the nodes.
-        builder: The graph's builder, which adds the call.
-        nodes: The nodes that a step added, in order.
-        result: The step's result.
-
     Returns:
         The call's output, of the dtype and shape of ``result``; ``result`` itself if no node makes
         it.

@@ -18,13 +18,6 @@ def open_written(
     """Open the graph at ``path``; weights that lie beside it stay in their file.
 
     So a bake takes no more memory than a few of a model's weights do.
-
-    Args:
-        path: An ONNX file.
-        threads: As in `open_session`, like the other arguments.
-
-    Raises:
-        InputError: As in `open_session`.
     """
     weights = read_skeleton(path, _SMALL).graph.initializer
     lean = any(one.data_location == onnx.TensorProto.EXTERNAL for one in weights)

@@ -12,16 +12,8 @@ _ONNX = ("", "ai.onnx")
 def check_operators(model: onnx.ModelProto, opsets: range, domains: Collection[str] = ()) -> int:
     """Check the operators of a model, of its functions and of the branches within both.
 
-    Args:
-        model: The file.
-        opsets: The opsets that ONNX's own operators may have.
-        domains: The domains that other operators may come from.
-
     Returns:
         The opset.
-
-    Raises:
-        ValueError: There are several opsets, a wrong opset, or an operator of another domain.
     """
     own = list(dict.fromkeys(one.version for one in model.opset_import if one.domain in _ONNX))
     if len(own) > 1:

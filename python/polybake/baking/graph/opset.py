@@ -17,9 +17,6 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 
     Where every node means the same in both opsets, only the number changes: onnx's converter knows
     no way back for most operators, though they merely learned new types.
-
-    Raises:
-        Exception: an operator cannot be had there; onnx's errors share no base class.
     """
     (own,) = (one.version for one in model.opset_import)
     if all(

@@ -145,12 +145,7 @@ def _rows_alone(value: ir.Value, wanted: dict[ir.Value, tuple[_Rows, _Users]]) -
 
 
 def _operands(node: ir.Node, axis: int) -> _Operands | None:
-    """Return the inputs whose rows give the rows of the result; None where no rows alone do.
-
-    Args:
-        node: The node.
-        axis: The axis of its result's rows.
-    """
+    """Return the inputs whose rows give the rows of the result; None where no rows alone do."""
     result, kind = node.outputs[0].shape, node.op_type
     if result is None or node.domain:
         return None
@@ -211,15 +206,7 @@ def _can_choose(value: ir.Value, rows: _Rows) -> bool:
 
 
 def _choose(graph: ir.Graph, value: ir.Value, index: ir.Value, rows: _Rows) -> ir.Value:
-    """Add the choice of a row of each text; the graph is sorted later.
-
-    Args:
-        graph: The graph.
-        value: ``[batch, rows, ...]`` or ``[batch, 1, rows, ...]``, or with no axes but of size 1
-            before the rows, which then are the same for all texts.
-        index: int64 ``[batch, 1, 1]``.
-        rows: Where the rows stand.
-    """
+    """Add the choice of a row of each text; the graph is sorted later."""
 
     def add(kind: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
         named = {"namespace": NAMESPACE}

@@ -27,12 +27,7 @@ Field = tuple[int, int, int, int]
 
 
 def read_skeleton(path: Path, largest: int) -> onnx.ModelProto:
-    """Read everything but the data of initializers of more than ``largest`` bytes.
-
-    Raises:
-        DecodeError: not whole protobuf.
-        OSError: the file cannot be read.
-    """
+    """Read everything but the data of initializers of more than ``largest`` bytes."""
     with path.open("rb") as file:
         try:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -67,12 +62,7 @@ def _graph(data: mmap.mmap, begin: int, end: int, largest: int) -> Iterator[byte
 
 
 def fields(data: mmap.mmap, position: int, end: int) -> Iterator[Field]:
-    """Yield the fields of the message between two positions.
-
-    Raises:
-        DecodeError: The message is not whole protobuf.
-        IndexError: The file ends within a field.
-    """
+    """Yield the fields of the message between two positions."""
     while position < end:
         tag, begin = _varint(data, position)
         match tag & 7:

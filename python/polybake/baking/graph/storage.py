@@ -29,16 +29,7 @@ _BLOCK = 1 << 20
 def store_narrow(
     model: ir.Model, storage: Storage = "checkpoint", vocab_size: int | None = None
 ) -> None:
-    """Store the float32 weights of ``model`` narrow, in place: only without loss, or rounded.
-
-    Args:
-        model: The graph.
-        storage: Which weights may be rounded to float16.
-        vocab_size: The rows of the token table, for ``float16-table``.
-
-    Raises:
-        InputError: a weight cannot be read, holds NaN or infinity, or is beyond float16's range.
-    """
+    """Store the float32 weights of ``model`` narrow, in place: only without loss, or rounded."""
     tables = [table for table, _ in token_tables(model, vocab_size)]
     for weight, tensor in wide_weights(model):
         array = tensor.numpy()
@@ -73,11 +64,7 @@ def _looks_up(node: ir.Node, place: int) -> bool:
 
 
 def as_float16(weight: ir.Value, name: str) -> ir.Value:
-    """Return a float16 initializer of this name with the rounded numbers of ``weight``.
-
-    Raises:
-        InputError: When it is written, if the weight is beyond float16's range.
-    """
+    """Return a float16 initializer of this name with the rounded numbers of ``weight``."""
     tensor = weight.const_value
     assert tensor is not None  # noqa: S101 - an initializer
 

@@ -16,14 +16,6 @@ def validate(model: onnx.ModelProto, path: Path) -> None:
 
     Weights are not checked: they may be missing, or lie elsewhere. Nor are the types of inputs and
     outputs, which some exporters leave out.
-
-    Args:
-        model: The model as it was read.
-        path: Its file, for the message.
-
-    Raises:
-        InputError: A string is not UTF-8, or onnx's checker objects: an attribute has no type or
-            two, a node reads a value that no earlier node gives, or a name occurs twice.
     """
     # Protobuf does not check ONNX's strings, and returns invalid UTF-8 as bytes.
     for field, value in _strings(model):

@@ -20,15 +20,7 @@ _DATA_LOCATION = 14
 
 
 class StoredWeights:
-    """The initializers of a mapped file, by name.
-
-    Args:
-        data: A whole ``ModelProto``.
-        path: Its file, in whose folder weights may lie beside it.
-
-    Raises:
-        DecodeError: not whole protobuf.
-    """
+    """The initializers of a mapped file, by name."""
 
     def __init__(self, data: mmap.mmap, path: Path) -> None:
         self._data = data
@@ -49,11 +41,7 @@ class StoredWeights:
         return name in self._places
 
     def message(self, name: str) -> bytes:
-        """The weight as a graph holds it; equal bytes are equal weights.
-
-        Raises:
-            InputError: It lies beside the graph, and not where that says.
-        """
+        """The weight as a graph holds it; equal bytes are equal weights."""
         begin, end = self._places[name]
         message = self._data[begin:end]
         if all(number != _DATA_LOCATION for number, *_ in fields(self._data, begin, end)):
@@ -78,12 +66,7 @@ class StoredWeights:
 
 @contextmanager
 def stored_weights(path: Path) -> Iterator[StoredWeights]:
-    """Map the weights of an ONNX file that is not empty.
-
-    Raises:
-        DecodeError: not whole protobuf.
-        OSError: the file cannot be read.
-    """
+    """Map the weights of an ONNX file that is not empty."""
     with (
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,

@@ -68,9 +68,6 @@ class GraphFile:
 
         Returns:
             SHA-256 (hex) of the weights; None where the graph holds them.
-
-        Raises:
-            InputError: The disk is full.
         """
         try:
             with path.open("wb") as file:
@@ -95,14 +92,7 @@ class GraphFile:
 
 
 def write_to_run(model: ir.Model, path: Path, largest: int = LARGEST_FILE) -> None:
-    """Write ``model`` for ONNX Runtime alone: weights beyond one file's size go beside it.
-
-    Args:
-        largest: The most bytes of one file.
-
-    Raises:
-        InputError: there is no room.
-    """
+    """Write ``model`` for ONNX Runtime alone: weights beyond one file's size go beside it."""
     file = serialize(model)
     if file.size > largest:
         file = serialize(model, f"{path.name}.weights")
@@ -110,11 +100,7 @@ def write_to_run(model: ir.Model, path: Path, largest: int = LARGEST_FILE) -> No
 
 
 def serialize(model: ir.Model, weights: str = "") -> GraphFile:
-    """Lay ``model`` out as protobuf; only its IR version is changed.
-
-    Args:
-        weights: The name of a file that its large weights go to; without it, the graph has all.
-    """
+    """Lay ``model`` out as protobuf; only its IR version is changed."""
     lower_ir_version(model)
     initializers = list(model.graph.initializers.values())
     model.graph.initializers.clear()
@@ -200,11 +186,7 @@ def described(value: ir.Value, file: str, offset: int) -> onnx.TensorProto:
 
 
 def write_weights(tensors: Sequence[ir.TensorProtocol], path: Path) -> str:
-    """Write the tensors, of which one at a time is read; return SHA-256 (hex) of the file.
-
-    Raises:
-        OSError: The disk is full.
-    """
+    """Write the tensors, of which one at a time is read; return SHA-256 (hex) of the file."""
     digest, length = hashlib.sha256(), 0
     with path.open("wb") as file:
         for tensor, offset in zip(tensors, offsets(tensors), strict=False):

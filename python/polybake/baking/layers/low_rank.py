@@ -15,18 +15,8 @@ def with_product(
 ) -> StoredTensor:
     """Return ``weight + scale * left[place] @ right[place]``, computed when it is read.
 
-    Args:
-        weight: ``[rows, columns]``.
-        left: ``[adapters, rows, rank]``.
-        right: ``[adapters, rank, columns]``.
-        place: The adapter, counted from 0.
-        scale: The factor of the product.
-
     Returns:
         float32 ``[rows, columns]``, of the weight's name.
-
-    Raises:
-        InputError: The sizes do not fit each other, or ``place`` is not among the adapters.
     """
     if len(left.shape) != 3 or left.shape[0] <= place:
         raise _unfit(weight, left, right)

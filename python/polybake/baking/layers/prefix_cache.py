@@ -51,11 +51,6 @@ class Past:
     ) -> tuple[ir.Value, ir.Value]:
         """Put the prefix's keys and values of a layer before those of the tokens behind it.
 
-        Args:
-            op: The builder.
-            layer: The number of the layer.
-            key, value: float32 ``[batch, heads, rest, head_size]``.
-
         Returns:
             float32 ``[batch, heads, sequence, head_size]`` each.
         """
@@ -87,13 +82,7 @@ class PrefixCache:
         return sum(keys.nbytes + values.nbytes for keys, values in self.layers)
 
     def past(self, builder: GraphBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> Past:
-        """Find the longest prefix that all rows begin with, and go on behind.
-
-        Args:
-            builder: The graph's builder.
-            input_ids: int64 ``[batch, sequence]``.
-            attention_mask: The same shape, 1 at tokens.
-        """
+        """Find the longest prefix that all rows begin with, and go on behind."""
         op = builder.op
         lengths = [len(prefix) for prefix in self.prefixes]
         width = max(lengths)

@@ -44,12 +44,6 @@ def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float
 
     Far from the text's beginning the last bit of a frequency shows in the vectors. So exponent,
     power and reciprocal are rounded to float32 one after another, as in PyTorch.
-
-    Args:
-        head_size: Elements of one head.
-        theta: The base.
-        ntk: The factor s of fixed NTK scaling, (s * theta) ** (-2 * i / size) / s ** (2 / size);
-            1 changes nothing.
     """
     exponents = np.arange(0, head_size, 2, dtype=np.float32) / np.float32(head_size)
     powers = np.power(theta * ntk, exponents.astype(np.float64)).astype(np.float32)
@@ -88,14 +82,6 @@ def attend_fused(
     head_size: int,
 ) -> ir.Value:
     """Attend with queries, keys and values of one linear layer, side by side.
-
-    Args:
-        op: The builder.
-        qkv: float32 ``[batch, sequence, 3 * heads * head_size]``.
-        rotation: Turns queries and keys.
-        bias: Added to the scores, as in `attend`.
-        heads: The number of heads.
-        head_size: The number of elements of a head.
 
     Returns:
         float32 ``[batch, sequence, heads * head_size]``.

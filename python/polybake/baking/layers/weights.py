@@ -45,20 +45,7 @@ def load_weights(
     ignored: tuple[str, ...] = (),
     arranged: Arranged = dict,
 ) -> None:
-    """Give every parameter of ``network`` its tensor, which is read only when it is written.
-
-    Args:
-        network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
-        files: The files that together hold the checkpoint.
-        prefix: The possible prefixes of each name in the files.
-        ignored: Prefixes of names that the network does not need.
-        arranged: Returns the tensors by the names of the module tree.
-
-    Raises:
-        InputError: A file is damaged, two tensors hold different values of one weight, or weights
-            are missing, unexpected, wrongly shaped or of an unknown dtype; the message shows the
-            first weights of each kind.
-    """
+    """Give every parameter of ``network`` its tensor, which is read only when it is written."""
     stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)
     for name, parameter, transposed in _parameters(network):

@@ -29,13 +29,7 @@ class Taken(NamedTuple):
 def expanded(
     contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: SourceReference
 ) -> Taken:
-    """Convert the rows of a baked graph to its encoder's inputs.
-
-    Args:
-        contract: The contract, with the meaning of each input.
-        fed: The baked graph's inputs.
-        reference: The encoder.
-    """
+    """Convert the rows of a baked graph to its encoder's inputs."""
     names = {one.feed: one.name for one in contract.inputs}
     ids, mask = fed[names["input_ids"]], fed[names["attention_mask"]]
     if "token_type_ids" in names:

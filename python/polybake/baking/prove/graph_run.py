@@ -53,16 +53,7 @@ class GoldenTexts:
     name: str
 
     def run(self, graph: Path, *, fused: bool = True) -> GraphRun:
-        """Run each case through an ONNX file.
-
-        Args:
-            graph: The file.
-            fused: Whether ONNX Runtime may fuse operators.
-
-        Raises:
-            InputError: An axis is a constant in the graph, so that it does not run on every case.
-            CheckFailed: It fails on one for another reason, or does not end.
-        """
+        """Run each case through an ONNX file."""
         contract = self.built.contract
         session = open_written(graph, threads=THREADS, name=self.name, fused=fused)
         runner = Runner(session, contract, self.built.tokenizer)
@@ -92,13 +83,7 @@ class GoldenTexts:
     def grant(
         self, found: GraphRun, graph: Path, tolerances: Mapping[str, Tolerance]
     ) -> list[Case]:
-        """Return the golden cases, with the slack that ``tolerances`` leave their integers.
-
-        Args:
-            found: The graph's cases.
-            graph: The file.
-            tolerances: How far a client's float32 vector may lie from the golden vector.
-        """
+        """Return the golden cases, with the slack that ``tolerances`` leave their integers."""
         edges = Edges.of(graph, self.built.contract.output, tolerances)
         if edges is None:
             return found.golden

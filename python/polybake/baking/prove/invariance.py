@@ -29,15 +29,7 @@ _WAYS = {"batch": "in a batch", "padding": "under padding"}
 
 
 def baked_run(runner: Runner, output: Output) -> Run:
-    """Return a function that runs the baked graph; its vectors are taken before quantization.
-
-    Args:
-        runner: Runs the baked graph.
-        output: The output that the vectors are taken from.
-
-    Raises:
-        CheckFailed: The graph does not give one vector per text.
-    """
+    """Return a function that runs the baked graph; its vectors are taken before quantization."""
     name = output.name if output.dtype == "float32" else UNQUANTIZED
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
@@ -72,11 +64,6 @@ def encoder_run(
 
 def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> dict[str, float]:
     """Compare each text's vectors alone with those in a batch and under padding.
-
-    Args:
-        golden: The golden cases; the shortest rows of cases without a prompt are run.
-        contract: The contract, with the prompts that feed values, and the longest text.
-        run: Runs the baked graph, or the encoder.
 
     Returns:
         The largest difference for ``batch`` and for ``padding``, over all prompts whose values are
@@ -114,17 +101,7 @@ def check_invariance(
     steps: Sequence[Step],
     limit: float = LIMIT,
 ) -> None:
-    """Judge the result of `measure_invariance`, and find the cause of a difference.
-
-    Args:
-        measured: The differences of the baked graph.
-        encoder: Measures the differences of the encoder alone.
-        steps: The steps behind the encoder.
-        limit: The largest allowed difference.
-
-    Raises:
-        CheckFailed: A difference exceeds the limit.
-    """
+    """Judge the result of `measure_invariance`, and find the cause of a difference."""
     for way, difference in measured.items():
         if difference <= limit:
             continue

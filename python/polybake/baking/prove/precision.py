@@ -69,19 +69,7 @@ def lowered_golden(
     texts: GoldenTexts,
     steps: Sequence[Step],
 ) -> Expectation:
-    """Return the expectation of a lowered graph.
-
-    Args:
-        model: The graph; for float16, it is changed.
-        graph: The graph's file, in a folder of its own; a copy goes beside that.
-        precision: The precision that it computes in.
-        exact: The run of the float32 graph.
-        texts: The golden texts.
-        steps: The steps behind the encoder.
-
-    Raises:
-        CheckFailed: The vectors differ too much from the exact ones, or depend on neighbours.
-    """
+    """Return the expectation of a lowered graph."""
     found = texts.run(graph)
     deviation = measure_deviation(exact.floats, found.floats)
     tolerances, limit = TOLERANCES, LIMIT
@@ -141,12 +129,7 @@ _CLOSE = 0.99
 
 
 def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation:
-    """Compare the vectors of the same cases, text by text; of several outputs the worst counts.
-
-    Args:
-        exact: The cases of the float32 graph.
-        found: The cases of the graph of lower precision.
-    """
+    """Compare the vectors of the same cases, text by text; of several outputs the worst counts."""
     golden = {case.id: case for case in exact}
     pairs = [(golden[case.id], case) for case in found if case.id in golden]
     outputs = [
@@ -195,11 +178,7 @@ def deviation(before: Embeddings, after: Embeddings) -> Deviation:
 
 
 def check_close(deviation: Deviation) -> None:
-    """Refuse float16 vectors that differ too much from the exact vectors.
-
-    Raises:
-        CheckFailed: They hold NaN, or a direction is too far off.
-    """
+    """Refuse float16 vectors that differ too much from the exact vectors."""
     if not deviation.min_cosine >= _CLOSE:
         raise CheckFailed(
             f"float16 gives a golden text a vector of cosine {deviation.min_cosine:.4f} to the "
@@ -213,11 +192,6 @@ def rounding_tolerances(moved: Deviation, rounded: Deviation | None = None) -> d
 
     A number at the edge of two steps falls into either, depending on float32's rounding before it,
     and later numbers change, too. How much they change depends on the model.
-
-    Args:
-        moved: What another way of rounding changes.
-        rounded: What rounding itself changed, if other versions of a runtime may round every
-            number differently: two ways of rounding hardly lie further apart than that.
     """
     least = TOLERANCES["cpu"]
     max_abs = [_ROOM * moved.max_abs, least.max_abs]

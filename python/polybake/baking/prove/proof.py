@@ -34,18 +34,8 @@ def prove_steps(
 ) -> float:
     """Compare golden vectors with the encoder alone followed by the steps in NumPy.
 
-    Args:
-        golden: The cases of the baked graph.
-        contract: The contract, with the inputs.
-        session: The encoder without the steps.
-        reference: Names the session's outputs that the steps begin with.
-        steps: The steps behind the encoder.
-
     Returns:
         The largest difference; for integers in steps, for packed bits in bits of an element.
-
-    Raises:
-        CheckFailed: The difference exceeds the limit, or for integers their slack.
     """
     largest = 0.0
     for case in telling_cases(golden, contract):
@@ -123,12 +113,7 @@ def _kept(state: Arrays) -> Floats:
 
 
 def at_fault(results: Sequence[Floats], steps: Sequence[Step]) -> str:
-    """Return why a graph differs from its steps in NumPy, and the remedy.
-
-    Args:
-        results: The output of the encoder, without padding, and of each step in NumPy.
-        steps: The steps.
-    """
+    """Return why a graph differs from its steps in NumPy, and the remedy."""
     names = ["the encoder alone", *(f"the step {step}" for step in steps)]
     for name, result in zip(names, results, strict=True):
         if not np.isfinite(result).all():

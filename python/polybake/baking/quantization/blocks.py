@@ -79,12 +79,7 @@ def round_blocks(weights: Floats, factor: Floats) -> Blocks:
 
 
 def _range(block: Floats, costs: Floats) -> tuple[Integers, Floats]:
-    """Return the zero and the scale of each column by which a block's rounding costs least.
-
-    Args:
-        block: ``[rows, out]``.
-        costs: What an error of each row costs, ``[rows]``.
-    """
+    """Return the zero and the scale of each column by which a block's rounding costs least."""
     low, high = np.minimum(block.min(axis=0), 0), np.maximum(block.max(axis=0), 0)
     whole = high / _LARGEST - low / _LARGEST
     whole = np.where(whole > _LEAST, whole, 1)

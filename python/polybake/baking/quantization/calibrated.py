@@ -16,14 +16,7 @@ _HELD = 2 << 30
 def calibrated(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
 ) -> Iterator[tuple[Group, Statistics]]:
-    """Yield the groups of ``model`` in its order; each may be rewritten before the next.
-
-    Args:
-        model: A float32 graph whose weights are not stored narrow.
-        contract: The contract, with the inputs.
-        rows: Token ids of texts.
-        folder: A folder for a copy of the graph.
-    """
+    """Yield the groups of ``model`` in its order; each may be rewritten before the next."""
     found = groups(model.graph)
     calibration = Calibration.of(
         model, [value for group in found for value in group.values], contract, rows, folder

@@ -9,14 +9,7 @@ from polybake.baking.quantization.products import Product
 
 
 def replace_product(nodes: Nodes, product: Product, y: ir.Value, shift: Floats) -> None:
-    """Put ``y + shift`` in the place of a product.
-
-    Args:
-        nodes: Adds nodes before the product.
-        product: The product.
-        y: float32 ``[..., out]``.
-        shift: ``[out]``.
-    """
+    """Put ``y + shift`` in the place of a product."""
     if shift.any():
         # Two axes prevent a fusion: ONNX Runtime's BiasGelu is slower than its parts.
         y = nodes.op("Add", y, nodes.constant(f"{product.end.name}.shift", shift[np.newaxis]))

@@ -30,17 +30,8 @@ _SHAPES = {"Shape", "Size"}
 def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path) -> int:
     """Make the products of ``model`` float16, in place.
 
-    Args:
-        model: A float32 graph whose weights are not stored narrow.
-        contract: The contract, with the inputs.
-        rows: Token ids of texts whose values must be in float16's range.
-        folder: A folder for a copy of the graph.
-
     Returns:
         The number of nodes that compute in float16 now.
-
-    Raises:
-        InputError: A weight, or a value for one of the texts, is beyond float16's range.
     """
     LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     found = NarrowNodes(model.graph)
@@ -150,13 +141,6 @@ def largest_values(
     """Return the largest absolute number of each value over all texts; NaN if it has NaN.
 
     They are found inside a copy of the graph, which frees its values as it runs.
-
-    Args:
-        model: The graph, which is not changed.
-        values: float32 values of the main graph.
-        contract: The contract, with the inputs.
-        rows: Token ids of the texts.
-        folder: A folder for the copy.
     """
     copy = model.clone()
     by_name = {value.name: value for node in copy.graph for value in node.outputs}

@@ -11,11 +11,7 @@ from polybake.errors import InputError
 
 
 def in_file(integers: NDArray[Any], folder: Path) -> NDArray[Any]:
-    """Return the same integers, mapped from a new file in ``folder``: they take no memory.
-
-    Raises:
-        InputError: The disk is full.
-    """
+    """Return the same integers, mapped from a new file in ``folder``: they take no memory."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder, suffix=".integers", delete=False) as file:
             integers.tofile(file)

@@ -35,14 +35,7 @@ _SMOOTHING = 0.6
 def quantize(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
 ) -> None:
-    """Make four bits of the weights of ``model``, in place.
-
-    Args:
-        model: A float32 graph whose weights are not stored narrow.
-        contract: The contract, with the inputs.
-        rows: Token ids of texts; their activations say how weights are rounded.
-        folder: A folder for a copy of the graph, and for the integers until that is written.
-    """
+    """Make four bits of the weights of ``model``, in place."""
     for group, statistics in calibrated(model, contract, rows, folder):
         _quantize_group(model.graph, group, statistics, folder)
     quantize_tables(model.graph, folder)

@@ -33,14 +33,7 @@ from polybake.base.modelfile.manifest import Contract
 def quantize(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
 ) -> None:
-    """Make the products of ``model`` integers, in place.
-
-    Args:
-        model: A float32 graph whose weights are not stored narrow.
-        contract: The contract, with the inputs.
-        rows: Token ids of texts; their activations say how inputs are smoothed and weights rounded.
-        folder: A folder for a copy of the graph, and for the integers until that is written.
-    """
+    """Make the products of ``model`` integers, in place."""
     fuse_attention(model)
     for group, statistics in calibrated(model, contract, rows, folder):
         _quantize_group(model.graph, group, statistics, folder)

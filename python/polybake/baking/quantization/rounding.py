@@ -34,9 +34,6 @@ _ROWS = 1 << 12
 def error_factor(moments: NDArray[np.float64]) -> Floats:
     """Return how the weights of later inputs compensate for an error of an input's weights.
 
-    Args:
-        moments: The mean of ``x x^T``, ``[in, in]``.
-
     Returns:
         The upper Cholesky factor of the inverse, ``[in, in]``.
     """
@@ -70,14 +67,7 @@ def round_weights(weights: Floats, factor: Floats) -> tuple[NDArray[np.int8], Fl
 def round_in_turn(
     weights: Floats, factor: Floats, rounded: Callable[[int, Floats], Floats]
 ) -> None:
-    """Round rows one after another; the following rows compensate for each row's error.
-
-    Args:
-        weights: ``[in, out]``, which are left as they are.
-        factor: That of `error_factor`.
-        rounded: Takes the number of a row and all weights ``[in, out]``, of which the row and those
-            behind it compensate for what was rounded before; returns what stands for the row.
-    """
+    """Round rows one after another; the following rows compensate for each row's error."""
     left = weights.copy()
     for begin in range(0, len(weights), _BLOCK):
         end = min(begin + _BLOCK, len(weights))
@@ -116,10 +106,6 @@ def smoothing(largest: Floats, weights: Floats) -> Floats:
 
     Inputs that are large in every text would make the steps of all other inputs coarse.
     Source: SmoothQuant (Xiao et al. 2023).
-
-    Args:
-        largest: The largest absolute value of each input, ``[in]``.
-        weights: ``[in, out]``.
     """
     weight = np.abs(weights).max(axis=1)
     used = (largest > 0) & (weight > 0)

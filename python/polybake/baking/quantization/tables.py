@@ -11,12 +11,7 @@ from polybake.baking.quantization.rounding import round_rows
 
 
 def quantize_tables(graph: ir.Graph, folder: Path) -> None:
-    """Round the tables to int8, in place.
-
-    Args:
-        graph: A float32 graph whose weights are not stored narrow.
-        folder: A folder for the integers until the graph is written.
-    """
+    """Round the tables to int8, in place."""
     for node in list(graph):
         table = table_of(node)
         if table is None or table.const_value is None:

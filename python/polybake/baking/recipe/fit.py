@@ -42,15 +42,7 @@ class Fit(Table):
 
 
 def read_fit(where: str, spec: Mapping[str, object]) -> Fit:
-    """Check the ``fit`` of a step's table.
-
-    Args:
-        where: The table's key path, such as ``steps[2]``.
-        spec: The table.
-
-    Raises:
-        InputError: The step is fitted to no texts, or ``fit`` is not what it takes.
-    """
+    """Check the ``fit`` of a step's table."""
     step, given = str(spec.get("step")), spec["fit"]
     if step not in ARRAYS:
         raise InputError(

@@ -19,17 +19,7 @@ HEAD = "head"
 def resolve(
     specs: Sequence[Step | Mapping[str, object]], *, base: Path, source: Source
 ) -> list[Step]:
-    """Check each specification, read the files that it names, and return the steps in order.
-
-    Args:
-        specs: Specifications such as ``{"step": "pool", "mode": "mean"}``, or steps.
-        base: The folder that paths in a specification are relative to.
-        source: The source, with the folders of ``dense`` and ``layer_norm`` steps.
-
-    Raises:
-        InputError: A step, key or value is unknown, or a file does not fit; the message begins
-            with the key's path, such as ``steps[2].mode``.
-    """
+    """Check each specification, read the files that it names, and return the steps in order."""
     return _steps("steps", specs, base, source)
 
 

@@ -35,21 +35,7 @@ def read_files(
     model: ModelFolder,
     before: Sequence[Step] = (),
 ) -> dict[str, object]:
-    """Replace the names of files by their contents.
-
-    Args:
-        where: The specification's key path, such as ``steps[2]``.
-        step: The step. Its arrays are ``.npy`` files, or all together ``source``: a folder in
-            which sentence-transformers saved a module.
-        values: The specification's parameters.
-        base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
-        model: The folder that ``source`` is relative to.
-        before: The steps before this step; a fitted array must have been fitted behind them.
-
-    Raises:
-        InputError: A file is missing, damaged, was fitted behind other steps, or does not hold what
-            the step takes.
-    """
+    """Replace the names of files by their contents."""
     if step.name in SAVED and "source" in values:
         for other in values.keys() - {"source"}:
             raise InputError(f"{where}.{other}: stands beside source, which gives it; drop one")

@@ -41,11 +41,7 @@ Matrix = Annotated[NDArray[np.float32], AfterValidator(_is_matrix)]
 
 
 def check_mean(size: int, info: ValidationInfo) -> None:
-    """Compare the input size of a matrix with the field ``mean`` before it.
-
-    Raises:
-        ValueError: The sizes differ.
-    """
+    """Compare the input size of a matrix with the field ``mean`` before it."""
     mean = info.data.get("mean")
     if mean is not None and len(mean) != size:
         raise ValueError(
@@ -54,16 +50,7 @@ def check_mean(size: int, info: ValidationInfo) -> None:
 
 
 def check_embedding(x: ir.Value, size: int, what: str) -> None:
-    """Compare the input size of a step with the embedding.
-
-    Args:
-        x: float ``[..., dimension]``.
-        size: The elements that the step takes.
-        what: The step and the array, for the message, such as ``whiten: the mean``.
-
-    Raises:
-        InputError: the sizes differ.
-    """
+    """Compare the input size of a step with the embedding."""
     found = x.shape[-1] if x.shape is not None else None
     if found != size:
         raise InputError(
@@ -86,11 +73,7 @@ def embedding_size(values: Sequence[ir.Value]) -> int | None:
 
 
 def check_pooled(x: ir.Value, step: str) -> None:
-    """Check that a step gets one float32 vector per text.
-
-    Raises:
-        InputError: It gets token embeddings, or other numbers.
-    """
+    """Check that a step gets one float32 vector per text."""
     if embedding_size([x]) is None:
         raise InputError(
             f"{step} takes float32 [batch, dimension] and is given {x.dtype} {x.shape}; "
@@ -99,11 +82,7 @@ def check_pooled(x: ir.Value, step: str) -> None:
 
 
 def check_tokens(x: ir.Value, step: str) -> int:
-    """Check that a step gets float ``[batch, sequence, hidden]``, and return ``hidden``.
-
-    Raises:
-        InputError: It gets one vector per text, or token embeddings of an unknown size.
-    """
+    """Check that a step gets float ``[batch, sequence, hidden]``, and return ``hidden``."""
     axes = tuple(x.shape or ())
     if len(axes) != 3 or not isinstance(axes[2], int):
         raise InputError(

@@ -63,11 +63,7 @@ class Subtract(Pointwise):
     vector: Vector
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add ``x - vector`` to the graph.
-
-        Raises:
-            InputError: the vector's size is not the embedding's.
-        """
+        """Add ``x - vector`` to the graph."""
         check_embedding(x, len(self.vector), "subtract: the vector")
         return op.Sub(x, op.initializer(ir.tensor(self.vector), "vector"))
 
@@ -107,11 +103,7 @@ class LayerNorm(Pointwise):
         return bias
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add the formula to the graph; ONNX has an operator for it only from opset 17 on.
-
-        Raises:
-            InputError: the size of weight or bias is not the embedding's.
-        """
+        """Add the formula to the graph; ONNX has an operator for it only from opset 17 on."""
         centred = op.Sub(x, op.ReduceMean(x, axes=[-1], keepdims=1))
         variance = op.ReduceMean(op.Mul(centred, centred), axes=[-1], keepdims=1)
         y = op.Div(centred, op.Sqrt(op.Add(variance, self.eps)))

@@ -39,11 +39,7 @@ class Hybrid(Step):
     vector: tuple[Step, ...]
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the three layers to the graph.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the three layers to the graph."""
         check_tokens(state.x, self.name)
         with_first = build_each(op, "dense", self.dense, state)
         tokens = _TOKENS.build(op, state)

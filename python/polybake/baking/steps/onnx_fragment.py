@@ -36,12 +36,7 @@ class Fragment:
 
     @classmethod
     def of(cls, name: str, model: onnx.ModelProto) -> Self:
-        """Check that ``model`` is such a graph.
-
-        Raises:
-            ValueError: The graph is invalid, has an opset or operators that not every client has,
-                or has other inputs or outputs.
-        """
+        """Check that ``model`` is such a graph."""
         opset = check_operators(model, range(1, NEWEST + 1))
         try:
             onnx.checker.check_model(model, full_check=True)
@@ -63,11 +58,7 @@ class Fragment:
         return cls(name, model.SerializeToString(deterministic=True), inputs, outputs, opset)
 
     def at(self, opset: int) -> onnx.ModelProto:
-        """Return the graph with operators of ``opset``.
-
-        Raises:
-            InputError: An operator cannot be converted.
-        """
+        """Return the graph with operators of ``opset``."""
         try:
             return at_opset(onnx.ModelProto.FromString(self.model), opset)
         except Exception as error:  # onnx's errors share no base class
@@ -92,12 +83,7 @@ class OnnxFragment(Pointwise):
     file: Fragment
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add the fragment's operators to the graph.
-
-        Raises:
-            InputError: the embedding is not what the fragment takes, or the opsets are too far
-                apart.
-        """
+        """Add the fragment's operators to the graph."""
         from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 
         check_pooled(x, "onnx")

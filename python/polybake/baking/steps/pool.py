@@ -46,11 +46,7 @@ class Pool(Step):
         return mode
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the pooling to the graph.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the pooling to the graph."""
         x = state.x
         if x.shape is None or len(x.shape) != 3:
             raise InputError(

@@ -73,11 +73,7 @@ class Dense(Pointwise):
         return self
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add the layer to the graph.
-
-        Raises:
-            InputError: the weight's input size is not the embedding's.
-        """
+        """Add the layer to the graph."""
         check_embedding(x, self.weight.shape[1], "dense: the weight")
         y = op.MatMul(x, self._columns(op, self.weight, "weight"))
         if self.bias is not None:

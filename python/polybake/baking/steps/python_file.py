@@ -59,12 +59,7 @@ class PythonFile(Pointwise):
         return function
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add the function's operators to the graph.
-
-        Raises:
-            InputError: nothing pooled the tokens before, the function raises, or its result is
-                not one embedding.
-        """
+        """Add the function's operators to the graph."""
         check_pooled(x, "python")
         y = self._call(self.function, op, x)
         if not isinstance(y, ir.Value) or embedding_size([y]) is None:
@@ -76,12 +71,7 @@ class PythonFile(Pointwise):
         return y
 
     def formula(self, x: Floats) -> Floats:
-        """Call the file's reference, or else run the step alone in ONNX Runtime.
-
-        Raises:
-            InputError: the reference raises or gives no rows of numbers, or the step does not run
-                alone.
-        """
+        """Call the file's reference, or else run the step alone in ONNX Runtime."""
         if _REFERENCE not in self.file.functions:
             return self._run_alone(x)
         returned = self._call(_REFERENCE, x)

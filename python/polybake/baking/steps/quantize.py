@@ -91,11 +91,7 @@ class Quantize(Pointwise):
         return "int8" if self.precision in ("int8", "binary") else "uint8"
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add the quantization to the graph.
-
-        Raises:
-            InputError: the ranges' size is not the embedding's, or bits do not fill bytes.
-        """
+        """Add the quantization to the graph."""
         check_pooled(x, "quantize")
         if self.function is not None:
             return op.Cast(op.Round(op.Mul(op.Tanh(x), _TANH)), to=ir.DataType.INT8)

@@ -72,11 +72,7 @@ class Route(Step):
         return {**inner, "route": {"": self.number(None), **numbers}}
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add a branch per route to the graph; a run takes the branch of ``state.route``.
-
-        Raises:
-            InputError: a step does not fit, or the routes end in different sizes.
-        """
+        """Add a branch per route to the graph; a run takes the branch of ``state.route``."""
         if state.route is None:
             raise RuntimeError("no route is fed")
         if not any(self.routes.values()):

@@ -33,12 +33,7 @@ class Spans(Step):
     most: int = Field(default=15, gt=0, le=512, strict=True)
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the spans to the graph.
-
-        Raises:
-            InputError: the embeddings are no such numbers, or rows are not of a question and a
-                text.
-        """
+        """Add the spans to the graph."""
         size = check_tokens(state.x, self.name)
         if size != 2:
             raise InputError(

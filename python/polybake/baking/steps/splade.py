@@ -33,11 +33,7 @@ class Splade(Step):
         return True
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the pooling to the graph; the maximum comes first, as weights rise with the numbers.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the pooling; the maximum comes first, as weights rise with the numbers."""
         check_tokens(state.x, self.name)
         kept = op.Unsqueeze(op.Cast(state.attention_mask, to=state.x.dtype), axes=[-1])
         masked = op.Mul(state.x, kept)

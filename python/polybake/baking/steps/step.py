@@ -70,10 +70,6 @@ class Step(BaseModel, abc.ABC):
     ) -> dict[str, dict[str, int]]:
         """The inputs that it reads, of int64 ``[1]``, and what each prompt gives them.
 
-        Args:
-            prompts: Prompt texts by name.
-            token_ids: The ids of a text alone, without a special token behind it.
-
         Returns:
             Values by the input's name and the prompt's; ``""`` is a call without a prompt.
         """
@@ -116,14 +112,7 @@ def _readable(value: object) -> str:
 
 
 def build_each(op: OpBuilder, scope: str, steps: Iterable[Step], state: Values) -> Values:
-    """Add steps to the graph, each under its own name.
-
-    Args:
-        op: The builder.
-        scope: The first part of the names.
-        steps: The steps, in order.
-        state: What the first of them takes.
-    """
+    """Add steps to the graph, each under its own name."""
     for index, step in enumerate(steps):
         op.builder.push_module(f"{scope}.{index}", type(step).__name__)
         try:

@@ -14,9 +14,6 @@ from polybake.baking.steps.step import Step
 class LeaveOut(Step):
     """Mask the tokens of some ids, such as the unknown token's.
 
-    Args:
-        ids: Token ids, which are int64 in the graph.
-
     Source: model2vec ``StaticModel.tokenize``.
     """
 
@@ -25,11 +22,7 @@ class LeaveOut(Step):
     ids: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the mask to the graph; the embeddings stay as they are.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the mask to the graph; the embeddings stay as they are."""
         check_tokens(state.x, self.name)
         mask = state.attention_mask
         equal = op.Equal(op.Unsqueeze(state.input_ids, axes=[-1]), [*self.ids])
@@ -63,11 +56,7 @@ class LeaveOutEnds(Step):
     last: int = Field(default=0, ge=0, strict=True)
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the mask to the graph; the embeddings stay as they are.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the mask to the graph; the embeddings stay as they are."""
         check_tokens(state.x, self.name)
         mask = state.attention_mask
         place = op.CumSum(mask, 1)
@@ -96,11 +85,7 @@ class Unpad(Step):
     name: ClassVar[str] = "unpad"
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the choice to the graph.
-
-        Raises:
-            InputError: the embeddings are already pooled.
-        """
+        """Add the choice to the graph."""
         size = check_tokens(state.x, self.name)
         counted = op.Reshape(op.Cast(state.attention_mask, to=ir.DataType.BOOL), [-1])
         x: ir.Value = op.Compress(op.Reshape(state.x, [-1, size]), counted, axis=0)

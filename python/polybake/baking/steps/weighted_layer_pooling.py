@@ -15,10 +15,6 @@ from polybake.errors import InputError
 class WeightedLayerPooling(Step):
     """Take the weighted mean of hidden states for the token embeddings.
 
-    Args:
-        weights: The weight of each hidden state from ``layer_start`` to the last.
-        layer_start: The first hidden state; 0 is what the first layer takes.
-
     Source: sentence-transformers ``WeightedLayerPooling``.
     """
 
@@ -34,12 +30,7 @@ class WeightedLayerPooling(Step):
         return self
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the weighted mean to the graph.
-
-        Raises:
-            InputError: the encoder gives no hidden states, or another number of them, or what a
-                step before it did would be lost.
-        """
+        """Add the weighted mean to the graph."""
         states = state.hidden_states
         if not states:
             raise InputError(

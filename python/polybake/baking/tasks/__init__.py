@@ -35,12 +35,7 @@ TASKS: dict[str, Task] = {
 
 
 def task_of(source: Source, name: str | None = None) -> Task:
-    """Return the task of this name, or without a name the task that a source was trained for.
-
-    Raises:
-        InputError: There is no such task, or the source has nothing but numbers that no file and no
-            task explains.
-    """
+    """Return the task of this name, or without a name the task that a source was trained for."""
     if name is not None and name not in TASKS:
         raise InputError(f"model.task: unknown task {name!r}; {choices(name, TASKS)}")
     fitting = (task for task in TASKS.values() if task.fits(source))

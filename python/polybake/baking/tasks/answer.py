@@ -50,11 +50,7 @@ class Answer(Task):
         return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, the spans of the text, and their rows.
-
-        Raises:
-            InputError: The model has no such head.
-        """
+        """Return the model's head, the spans of the text, and their rows."""
         needed_head(source, "answer questions", _KIND)
         return ({"step": HEAD}, {"step": "spans"}, {"step": "unpad"})
 
@@ -95,12 +91,6 @@ def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> 
     """Return spans of whole words, best first; among equal scores the first span leads.
 
     A span has the best score of all tokens that begin and end in its words.
-
-    Args:
-        found: The chunks of the text.
-        rows: The graph's ``[1 + tokens, most]``: the score of no answer, then the scores of the
-            spans that begin with each token.
-        no_answer: Whether to add the span for no answer.
 
     Source: transformers ``QuestionAnsweringPipeline``, ``select_starts_ends`` and
     ``get_indices``.

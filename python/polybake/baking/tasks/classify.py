@@ -15,11 +15,7 @@ _PURPOSE = "classify texts"
 
 
 def label_steps(source: Source, purpose: str) -> Recipe:
-    """Return the model's head, and the activation that makes scores of its numbers.
-
-    Raises:
-        InputError: The model has no such head; ``purpose`` says what it was not trained for.
-    """
+    """Return the model's head, and the activation that makes scores of its numbers."""
     scores = needed_head(source, purpose).scores
     made = ({"step": "activation", "function": scores},) if scores else ()
     return ({"step": HEAD}, *made)
@@ -42,11 +38,7 @@ class Classify(Task):
         return len(labels_of(source)) > 1
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, and the activation that makes scores of its numbers.
-
-        Raises:
-            InputError: The model has no such head, or its labels are of pairs of texts.
-        """
+        """Return the model's head, and the activation that makes scores of its numbers."""
         if needed_head(source, _PURPOSE).of_pairs:
             raise InputError(
                 f"{source.folder.path}: is a CrossEncoder, whose labels are of pairs of texts, and "
@@ -56,11 +48,7 @@ class Classify(Task):
         return label_steps(source, _PURPOSE)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Return the labels, in the order of the output's columns.
-
-        Raises:
-            InputError: There are not as many labels as columns, or a label occurs twice.
-        """
+        """Return the labels, in the order of the output's columns."""
         return {"labels": [*checked_labels(source, columns, _PURPOSE)]}
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:

@@ -30,11 +30,7 @@ class ClassifyPairs(Classify):
         return pairs and len(labels_of(source)) > 1
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, and the activation that makes scores of its numbers.
-
-        Raises:
-            InputError: The model has no such head.
-        """
+        """Return the model's head, and the activation that makes scores of its numbers."""
         return label_steps(source, "classify pairs of texts")
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:

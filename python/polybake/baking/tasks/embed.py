@@ -32,13 +32,7 @@ class Embed(Task):
         return True
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the steps that the source lists, or those of the published model that it is.
-
-        Raises:
-            InputError: The source lists no steps, and either is a checkpoint that was trained for
-                something else, so that a mean of its token embeddings would mean nothing, or is
-                known to have a step whose weights are not there.
-        """
+        """Return the steps that the source lists, or those of the published model that it is."""
         model = published_model(source.folder) if _may_lack_steps(source) else None
         if model is not None and model.steps and not model.is_base:
             return _known(source, model)
@@ -75,9 +69,6 @@ def _known(source: Source, model: Published) -> Recipe:
     """Return the published model's steps, without the pooling that an output has behind it.
 
     To normalize twice changes nothing, so it is right whatever a pooled output went through.
-
-    Raises:
-        InputError: The model has a step with weights, and the source gives token embeddings.
     """
     names = [step["step"] for step in model.steps]
     if source.assumed and not _WITHOUT_WEIGHTS.issuperset(names):

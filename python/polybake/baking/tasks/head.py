@@ -14,11 +14,7 @@ _NUMBERED = re.compile(r"LABEL_[0-9]+")
 
 
 def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> TaskHead:
-    """Return the head of a source; by default a head with a number for each label.
-
-    Raises:
-        InputError: The source has no such head; ``purpose`` says what it was not trained for.
-    """
+    """Return the head of a source; by default a head with a number for each label."""
     if source.head is None or source.head.kind != kind:
         raise InputError(
             f"{source.folder.path}: was not trained to {purpose}; expected a model whose "
@@ -30,12 +26,7 @@ def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> TaskHe
 def checked_labels(
     source: Source, columns: int, purpose: str, kind: HeadKind = LABELS
 ) -> tuple[str, ...]:
-    """Return the labels of an output's columns, in order: the user's labels, or else the head's.
-
-    Raises:
-        InputError: There are not as many labels as columns, a label is empty or occurs twice, or
-            the labels have no names.
-    """
+    """Return the labels of an output's columns, in order: the user's labels, or else the head's."""
     labels, place = source.labels, "model.labels"
     if not labels:
         labels, place = needed_head(source, purpose, kind).labels, "id2label of config.json"

@@ -33,11 +33,7 @@ class Hybrid(Task):
         return head is not None and head.kind == BGE_M3 and readable(source.folder)
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the three layers.
-
-        Raises:
-            InputError: The source has no such layers.
-        """
+        """Return the three layers."""
         if source.head is None or source.head.kind != BGE_M3:
             raise InputError(
                 f"{source.folder.path}: gives no sparse and multi-vector outputs; expected a "

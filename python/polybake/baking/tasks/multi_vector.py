@@ -28,11 +28,7 @@ class MultiVector(Task):
         return source.saved_as == "MultiVectorEncoder"
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the steps that the source lists.
-
-        Raises:
-            InputError: The source is no such model.
-        """
+        """Return the steps that the source lists."""
         if not self.fits(source):
             raise InputError(
                 f"{source.folder.path}: gives no vector for each token; expected a folder of "
@@ -52,10 +48,6 @@ class MultiVector(Task):
 
 def max_sim(query: Embeddings, document: Embeddings) -> float:
     """Sum, over the query's rows, the largest product with a row of the document.
-
-    Args:
-        query: ``[rows, columns]``.
-        document: ``[rows, columns]``; without rows the sum is 0.
 
     Source: sentence-transformers ``maxsim``.
     """

@@ -9,12 +9,7 @@ from pydantic import JsonValue
 
 
 def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonValue]:
-    """Return each row's labels with scores, best first; equal scores in the labels' order.
-
-    Args:
-        labels: The label of each column.
-        scores: ``[texts, labels]``.
-    """
+    """Return each row's labels with scores, best first; equal scores in the labels' order."""
     return [
         [
             {"label": labels[place], "score": float(row[place])}

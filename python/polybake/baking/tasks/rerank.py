@@ -41,12 +41,7 @@ class Rerank(Task):
         return {"query": _query(texts, known), "documents": [*texts, _DOCUMENT]}
 
     def fits(self, source: Source) -> bool:
-        """Return whether the source has a head with one number.
-
-        Raises:
-            InputError: It is unknown whether that number is of a pair: transformers' pipeline gives
-                a text's number as it is, CrossEncoder a pair's number after a sigmoid.
-        """
+        """Return whether the source has a head with one number."""
         if trained_head(source, LOGITS) is not None:
             return True
         head = trained_head(source)
@@ -61,22 +56,14 @@ class Rerank(Task):
         return True
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, and the activation that makes a relevance of its number.
-
-        Raises:
-            InputError: The model has no such head.
-        """
+        """Return the model's head, and the activation that makes a relevance of its number."""
         kind = LABELS if trained_head(source, LOGITS) is None else LOGITS
         relevance = needed_head(source, "rerank documents", kind).relevance
         made = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
         return ({"step": HEAD}, *made)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Return no settings; check that there is one number per pair.
-
-        Raises:
-            InputError: There are several numbers.
-        """
+        """Return no settings; check that there is one number per pair."""
         if columns != 1:
             pairs = source.head is not None and source.head.of_pairs
             single = '; where its rows are single texts, say task = "classify"'

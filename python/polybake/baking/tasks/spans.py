@@ -62,11 +62,6 @@ def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str)
 
     Neighbouring words with the same name form a span, unless a span begins or ends between them.
 
-    Args:
-        marks: The meaning of each column's label.
-        words: The words, in their order.
-        aggregation: One of `AGGREGATIONS`.
-
     Source: transformers ``TokenClassificationPipeline.group_entities``.
     """
     name, ended, start, end = "", True, 0, 0

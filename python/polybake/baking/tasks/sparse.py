@@ -31,9 +31,6 @@ class Sparse(Task):
     def recipe(self, source: Source) -> Recipe:
         """Return the steps that the source lists, or the steps for a masked language model.
 
-        Raises:
-            InputError: The source is no SparseEncoder, and has no such head.
-
         Source: sentence-transformers ``SparseEncoder._load_default_modules``.
         """
         if self.fits(source):

@@ -37,11 +37,7 @@ class Tag(Task):
         return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, the softmax, and the rows without special tokens.
-
-        Raises:
-            InputError: The model has no such head.
-        """
+        """Return the model's head, the softmax, and the rows without special tokens."""
         needed_head(source, _PURPOSE, _KIND)
         first, last = source.tokenizer.special_tokens
         return (
@@ -52,11 +48,7 @@ class Tag(Task):
         )
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Return the labels, the meaning of each for a word, and where words end.
-
-        Raises:
-            InputError: There are not as many labels as columns, or a label occurs twice.
-        """
+        """Return the labels, the meaning of each for a word, and where words end."""
         labels = checked_labels(source, columns, _PURPOSE, _KIND)
         special = source.tokenizer.special_tokens
         return {

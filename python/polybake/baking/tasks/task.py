@@ -102,22 +102,10 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def recipe(self, source: Source) -> Recipe:
-        """Return the steps of a model for which polybake.toml lists none.
-
-        Raises:
-            InputError: The model was not trained for this task.
-        """
+        """Return the steps of a model for which polybake.toml lists none."""
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:  # noqa: ARG002
-        """Return the contract's settings for clients; most tasks need none.
-
-        Args:
-            source: The model.
-            columns: The number of elements of the output of one text.
-
-        Raises:
-            InputError: The model does not fit the output.
-        """
+        """Return the contract's settings for clients; most tasks need none."""
         return {}
 
     def answer(self, found: Found) -> JsonValue:  # noqa: ARG002

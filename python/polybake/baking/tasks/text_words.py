@@ -35,13 +35,7 @@ class PlacedWord(NamedTuple):
 
 
 def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, JsonValue]:
-    """Return what clients must know to find words, and to refuse texts that are too long.
-
-    Args:
-        source: The model.
-        special: The number of special tokens in a row.
-        finest: As in `word_rule`.
-    """
+    """Return what clients must know to find words, and to refuse texts that are too long."""
     found = word_rule(source.tokenizer, finest=finest)
     return {**found._asdict(), "room": source.max_length - special}
 
@@ -71,13 +65,7 @@ def room(settings: Mapping[str, JsonValue]) -> int:
 
 
 def fitting(text: str, chunks_of: Callable[[str], Sequence[Chunk]], held: int) -> str:
-    """Return the beginning of a text that a row holds: whole chunks, or a part of the first one.
-
-    Args:
-        text: A text of any length.
-        chunks_of: Splits a text into chunks.
-        held: The most tokens of a text in a row.
-    """
+    """Return the beginning of a text that a row holds: whole chunks, or a part of the first one."""
     tokens = 0
     for chunk in chunks_of(text):
         tokens += chunk.tokens
@@ -88,13 +76,7 @@ def fitting(text: str, chunks_of: Callable[[str], Sequence[Chunk]], held: int) -
 
 
 def words_of(found: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
-    """Yield the words of a text's chunks.
-
-    Args:
-        found: The chunks.
-        tokens: How many tokens the graph was fed; others than the chunks have, if the tokenizer
-            does not split at gaps, which a bake refuses in the end.
-    """
+    """Yield the words of a text's chunks."""
     before = 0
     for chunk in found:
         for word in chunk.words:

@@ -54,10 +54,6 @@ class ZeroShot(Task):
     def recipe(self, source: Source) -> Recipe:
         """Return the model's head, and the choice of two numbers: entailment, then contradiction.
 
-        Raises:
-            InputError: The model has no such head, or its labels do not show which is entailment
-                and which is contradiction.
-
         Source: the pipeline's ``entailment_id``. The pipeline takes the label at the other end for
         contradiction, which may be neutral; here contradiction is found by its name.
         """
@@ -71,11 +67,7 @@ class ZeroShot(Task):
         return ({"step": HEAD}, {"step": "select", "places": [place, other]})
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Return no settings; check that there are two numbers per pair.
-
-        Raises:
-            InputError: There are fewer or more.
-        """
+        """Return no settings; check that there are two numbers per pair."""
         if columns != 2:
             raise InputError(
                 f"{source.folder.path}: the steps give {columns} numbers of a pair, expected two, "

@@ -13,11 +13,7 @@ from polybake.errors import InputError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces ``path`` when the block succeeds.
-
-    Raises:
-        InputError: The folder cannot be written to, is full, or has a folder of that name.
-    """
+    """Open a temporary file that replaces ``path`` when the block succeeds."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Its name is known before it is there: a signal may end the process as it is made.
@@ -39,11 +35,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def creating(folder: Path) -> Iterator[Path]:
-    """Open a temporary folder that is renamed to ``folder`` when the block succeeds.
-
-    Raises:
-        InputError: The name exists already, or the folder cannot be written.
-    """
+    """Open a temporary folder that is renamed to ``folder`` when the block succeeds."""
     if folder.exists():
         raise InputError(f"{folder}: exists already; remove it, or choose another place")
     try:

@@ -28,13 +28,7 @@ class Change:
 
 
 def document_changes(before: JsonValue, after: JsonValue, place: str) -> Iterator[Change]:
-    """Yield each place that differs, in the documents' order; a vocabulary is one place.
-
-    Args:
-        before: The value of the first JSON document.
-        after: The value of the second JSON document.
-        place: The name of the whole document, such as ``contract``.
-    """
+    """Yield each place that differs, in the documents' order; a vocabulary is one place."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _object_changes(before, after, place)
     elif isinstance(before, list) and isinstance(after, list):

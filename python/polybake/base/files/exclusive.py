@@ -14,11 +14,7 @@ if sys.platform != "win32":  # which opens no folder: two processes are not kept
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Make a folder and lock it against other processes; the lock ends with the process.
-
-    Raises:
-        InputError: The folder cannot be made, or another process works in it.
-    """
+    """Make a folder and lock it against other processes; the lock ends with the process."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)

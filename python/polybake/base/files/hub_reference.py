@@ -42,11 +42,7 @@ def repository_of(identifier: str) -> str:
 
 
 def parse_source(given: str | os.PathLike[str]) -> HubReference | Path:
-    """Return a repository if ``given`` begins with ``hub:``, else a path.
-
-    Raises:
-        InputError: It begins with ``hub:`` but names no repository.
-    """
+    """Return a repository if ``given`` begins with ``hub:``, else a path."""
     path = Path(given)
     text = path.as_posix()
     if not text.startswith(_PREFIX):

@@ -46,11 +46,7 @@ def stamp(path: Path) -> Stamp:
 
 
 class Digests:
-    """The SHA-256 of files; those of one size and time are hashed once.
-
-    Args:
-        cache: The folder that keeps digests between runs; None keeps none.
-    """
+    """The SHA-256 of files; those of one size and time are hashed once."""
 
     def __init__(self, cache: Path | None = None) -> None:
         self._cache = cache
@@ -60,11 +56,7 @@ class Digests:
                 self._known = dict(json.loads((cache / "digests.json").read_text("utf-8")))
 
     def of(self, path: Path) -> str | None:
-        """The digest of a file, or None where there is none.
-
-        Raises:
-            InputError: It cannot be read.
-        """
+        """The digest of a file, or None where there is none."""
         try:
             if not path.is_file():
                 return None

@@ -52,11 +52,7 @@ class Allowed:
     met: set[str] = field(default_factory=set)
 
     def check(self, path: Path, read: BaseModel, remedy: str, known: Collection[str] = ()) -> None:
-        """Check that every key of a file is known or allowed; ``known`` are further known ones.
-
-        Raises:
-            InputError: Some keys are neither; the message names them.
-        """
+        """Check that every key of a file is known or allowed; ``known`` are further known ones."""
         found = {key: value for key, value in _unknown(read) if key not in known}
         self.met.update(found.keys() & {*self.keys})
         left = ((key, value) for key, value in found.items() if key not in self.keys)
@@ -76,11 +72,7 @@ class Allowed:
             )
 
     def check_all_met(self) -> None:
-        """Check that every allowed key is an unknown key of some file.
-
-        Raises:
-            InputError: A key is not.
-        """
+        """Check that every allowed key is an unknown key of some file."""
         left = [key for key in self.keys if key not in self.met]
         if left:
             raise InputError(

@@ -96,11 +96,7 @@ class ModelFolder:
         return replace(self, path=self._inside(name))
 
     def file(self, name: str) -> Path | None:
-        """Return the path of the file ``name``, or None if there is no such file.
-
-        Raises:
-            InputError: The name or a link leads out of the folder, or no file can have the name.
-        """
+        """Return the path of the file ``name``, or None if there is no such file."""
         path = asked(self._inside(name))
         try:
             if not path.is_file():
@@ -117,11 +113,7 @@ class ModelFolder:
         return path
 
     def needed_file(self, name: str, remedy: str = "download the whole model again") -> Path:
-        """Return the path of the file ``name``.
-
-        Raises:
-            InputError: There is no such file, or as in `file`.
-        """
+        """Return the path of the file ``name``."""
         path = self.file(name)
         if path is None:
             raise InputError(f"{self.path}: has no {name}; {remedy}")
@@ -136,19 +128,7 @@ class ModelFolder:
         remedy: str = "download it again",
         known: Collection[str] = (),
     ) -> Model:
-        """Read the JSON file ``name``.
-
-        Args:
-            name: The file's name.
-            model: The keys that it may have. Its defaults stand for a missing file.
-            needed: Whether a missing file is an error.
-            remedy: For the message of a value or a key that ``model`` does not take.
-            known: Further keys that the file may have, since they are dealt with elsewhere.
-
-        Raises:
-            InputError: The file is not JSON, is not what ``model`` takes, or has a key that
-                `Allowed.check` refuses.
-        """
+        """Read the JSON file ``name``."""
         path = self.needed_file(name) if needed else self.file(name)
         if path is None:
             return model()

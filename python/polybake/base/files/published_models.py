@@ -114,12 +114,7 @@ def _known() -> dict[str, Published]:
 
 
 def published(identifier: str) -> Published | None:
-    """Return the published model of a source's identifier; None if it is not known.
-
-    Args:
-        identifier: ``hub:owner/name@commit``, ``owner/name``, or a folder that is called as the
-            repository is.
-    """
+    """Return the published model of a source's identifier; None if it is not known."""
     return _known().get(repository_of(identifier).lower())
 
 

@@ -20,13 +20,7 @@ def template_environment(
     autoescape: bool = False,
     finalize: Callable[[Any], Any] | None = None,
 ) -> Environment:
-    """Return an environment for templates; a variable that does not exist is an error.
-
-    Args:
-        folders: The folders of templates, searched in this order.
-        autoescape: Whether to escape values for HTML; else each template encodes its values.
-        finalize: Converts each value before it is written.
-    """
+    """Return an environment for templates; a variable that does not exist is an error."""
     return Environment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,

@@ -52,12 +52,6 @@ def relative_difference(
 ) -> float:
     """Return the largest difference of an element, relative to the expected row's L2 norm.
 
-    Args:
-        found: ``[rows, dimension]``.
-        expected: The same shape. A row of zeros is compared absolutely, and so is a row of one or
-            two numbers with a norm below 1, as these may be small differences of large numbers.
-        probabilities: Whether the elements are probabilities, which are compared absolutely, too.
-
     Returns:
         NaN if either holds NaN; 0 without rows.
     """
@@ -82,15 +76,7 @@ def largest_difference(golden: Embeddings, found: Embeddings, slack: Slack | Non
 def compare_vectors(
     golden: Embeddings, found: Embeddings, tolerance: Tolerance, slack: Slack | None = None
 ) -> Difference | None:
-    """Compare every row and element; return the worst difference beyond the tolerance.
-
-    Args:
-        golden: ``[texts, dimension]``, finite.
-        found: The same dtype and shape.
-        tolerance: The tolerance of float32; its ``max_abs`` is multiplied by the golden row's norm
-            if that is above 1. A golden row no longer than ``max_abs`` has no direction to compare.
-        slack: How far integers may differ; None for float32.
-    """
+    """Compare every row and element; return the worst difference beyond the tolerance."""
     if slack is not None:
         return _compare_integers(golden, found, slack)
     expected, actual = golden.astype(np.float64), found.astype(np.float64)

@@ -102,11 +102,7 @@ class FileHead:
 
     @cached_property
     def fixture(self) -> Fixture:
-        """The golden cases.
-
-        Raises:
-            InputError: They do not form a fixture of this format.
-        """
+        """The golden cases."""
         try:
             return Fixture.model_validate_json(self.fixture_json)
         except ValidationError as error:
@@ -149,11 +145,7 @@ def read_head(path: Path | str) -> FileHead:
 
 
 def check_digest(head: FileHead) -> None:
-    """Hash the file, and its weights where they lie beside it; a second for 2 GB.
-
-    Raises:
-        CheckFailed: A byte of them was changed.
-    """
+    """Hash the file, and its weights where they lie beside it; a second for 2 GB."""
     if tail_digest(head.path, _BEGIN) != head.digest.sha256:
         raise CheckFailed(f"{head.path}: does not match its digest; copy the file again")
     if head.manifest.weights is not None:
@@ -172,14 +164,6 @@ def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: F
 
     Weights beside it are put in place first. Their name says what they hold, so that the end of the
     process leaves no model with the weights of another.
-
-    Args:
-        path: The model file.
-        tail: A file that holds the tail; its weights lie beside it under the manifest's name.
-        manifest, tokenizer, fixture: The content of the head.
-
-    Raises:
-        InputError: The file would be larger than one ONNX file can be.
     """
     head = {
         CONTRACT: manifest.contract.digest.encode("ascii"),

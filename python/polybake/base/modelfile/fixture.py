@@ -122,13 +122,7 @@ class Fixture(Record):
 def encode_vectors(
     array: Embeddings, slack: Slack | None = None, *, dense: bool = False
 ) -> Vectors:
-    """Encode ``[texts, dimension]`` exactly.
-
-    Args:
-        array: float32, int8 or uint8.
-        slack: How far others may lie from it; None for float32.
-        dense: Whether every element is stored, also where most are 0.
-    """
+    """Encode ``[texts, dimension]`` exactly."""
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     rows, dimension = little.shape
     filled = np.flatnonzero(little)
@@ -147,11 +141,7 @@ def encode_vectors(
 
 
 def decode_vectors(vectors: Vectors) -> Embeddings:
-    """Decode inline vectors to ``[texts, dimension]`` of their dtype.
-
-    Raises:
-        ValueError: the data is not base64 or does not fill the shape.
-    """
+    """Decode inline vectors to ``[texts, dimension]`` of their dtype."""
     if vectors.data is None:
         raise ValueError("the vectors lie in a sidecar file; read them with read_fixture")
     kind = np.dtype(vectors.dtype)
@@ -168,11 +158,7 @@ def decode_vectors(vectors: Vectors) -> Embeddings:
 
 
 def decode_slack(vectors: Vectors) -> Slack | None:
-    """Decode how far other vectors may lie from these; None for float32.
-
-    Raises:
-        ValueError: The slack is missing, is not base64 or does not fill the shape.
-    """
+    """Decode how far other vectors may lie from these; None for float32."""
     if vectors.dtype == "float32":
         return None
     if vectors.slack is None:

@@ -43,11 +43,7 @@ def write_fixture(fixture: Fixture, folder: Path) -> None:
 
 
 def read_fixture(folder: Path) -> Fixture:
-    """Read the fixture in ``folder``; its vectors come back inline.
-
-    Raises:
-        InputError: There is no fixture, or it is damaged.
-    """
+    """Read the fixture in ``folder``; its vectors come back inline."""
     path = folder / CASES
     try:
         fixture = Fixture.model_validate_json(path.read_bytes())

@@ -51,11 +51,7 @@ _NAME_LENGTH = 50
 
 
 def checked_name(name: str) -> str:
-    """Return ``name`` when package, module and class names can be derived from it.
-
-    Raises:
-        ValueError: The name does not match ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` or is longer than 50.
-    """
+    """Return ``name`` when package, module and class names can be derived from it."""
     if not _NAME.fullmatch(name) or len(name) > _NAME_LENGTH:
         raise ValueError(
             f"{name!r} cannot become a package name; expected at most {_NAME_LENGTH} "
@@ -311,22 +307,14 @@ class Manifest(GrownRecord):
 def fingerprint(
     tail_digest: str, tokenizer_digest: str, contract: Contract, weights_digest: str | None = None
 ) -> str:
-    """SHA-256 (hex) over graph, tokenizer, contract, and weights: equal means equal vectors.
-
-    Args:
-        weights_digest: Of the file beside the graph; None where the graph holds them.
-    """
+    """SHA-256 (hex) over graph, tokenizer, contract, and weights: equal means equal vectors."""
     beside = [] if weights_digest is None else [weights_digest]
     text = "\n".join([tail_digest, tokenizer_digest, contract.canonical(), *beside])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def parse_manifest(text: str, path: str) -> Manifest:
-    """Read a manifest, and refuse a manifest of another format.
-
-    Raises:
-        InputError: It is not JSON, its format is another, or a field is missing or wrong.
-    """
+    """Read a manifest, and refuse a manifest of another format."""
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or type(data.get("format")) is not int:

@@ -28,9 +28,6 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Yield the number and the value of each field of a message, in its order.
 
     A varint is a number of 64 bits without a sign; any other value is its bytes.
-
-    Raises:
-        DamagedError: A field is not whole, or of a wire type that protobuf has given up.
     """
     place = 0
     while place < len(message):

@@ -45,11 +45,7 @@ def weights_name(stem: str, digest: str = 64 * "0") -> str:
 
 
 def check_weights_name(model: Path) -> None:
-    """Check that a model file that is to be written gives its weights a name for every system.
-
-    Raises:
-        InputError: It has other characters than such a name may have.
-    """
+    """Check that a model file that is to be written gives its weights a name for every system."""
     name = weights_name(model.stem)
     try:
         Weights(file=name, length=0, sha256=64 * "0")
@@ -61,11 +57,7 @@ def check_weights_name(model: Path) -> None:
 
 
 def check_length(model: Path, weights: Weights) -> None:
-    """Check that the file is there, and whole.
-
-    Raises:
-        InputError: It is not.
-    """
+    """Check that the file is there, and whole."""
     path = model.with_name(weights.file)
     with _opened(model, path) as file:
         length = file.seek(0, os.SEEK_END)
@@ -76,11 +68,7 @@ def check_length(model: Path, weights: Weights) -> None:
 
 
 def check_payload(model: Path, weights: Weights) -> None:
-    """Hash the file and compare the digests; a second for 2 GB.
-
-    Raises:
-        CheckFailed: The file was changed.
-    """
+    """Hash the file and compare the digests; a second for 2 GB."""
     path = model.with_name(weights.file)
     with _opened(model, path) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

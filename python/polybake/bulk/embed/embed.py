@@ -42,22 +42,8 @@ def embed(
     An interrupted call leaves the finished parts beside ``out``; the same call continues from
     them. A finished ``out`` is left alone.
 
-    Args:
-        model: A baked model file.
-        source: The corpus.
-        out: The file to write.
-        prompt: The prompt that the texts are embedded with.
-        machine: The device and its number of threads.
-        force: Whether to replace ``out``, and to delete the parts of another job.
-        console: Where progress is shown.
-
     Returns:
         The record of the vectors' origin.
-
-    Raises:
-        InputError: A file, a row or an option is not what was expected.
-        RequirementMissing: A package or the device is not available here.
-        CheckFailed: An embedding holds NaN or infinity.
     """
     kind = output_for(out)
     there = {} if force or source.once else kind.written(out)

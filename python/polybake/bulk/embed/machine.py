@@ -23,13 +23,7 @@ class Machine:
     threads: int | None = None
 
     def open(self, model: Path) -> Embedder:
-        """Open a model file.
-
-        Raises:
-            InputError: The file is not a model file, the device is unknown, or there are more
-                threads than processors.
-            RequirementMissing: The device is not available here.
-        """
+        """Open a model file."""
         if self.device != "cpu":
             return Embedder(model, device=self.device, threads=self.threads)
         if self.threads is not None and not 1 <= self.threads <= processors():

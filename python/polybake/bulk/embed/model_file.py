@@ -79,11 +79,7 @@ class OneCore(Machine):
 
 @cache
 def opened(path: Path, fingerprint: str) -> Embedder:
-    """Open a model file on one thread, once in this process.
-
-    Raises:
-        InputError: The file cannot be read, or has another fingerprint.
-    """
+    """Open a model file on one thread, once in this process."""
     check_fingerprint(path, read_head(path).manifest, fingerprint)
     return Machine(threads=1).open(path)
 

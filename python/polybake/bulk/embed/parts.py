@@ -46,15 +46,7 @@ class Parts:
 
     @contextmanager
     def opened(self, job: Mapping[str, Any]) -> Iterator[None]:
-        """Continue with the parts of this job; if none are left in the end, remove the folder.
-
-        Args:
-            job: All that a part's vectors depend on, except its texts.
-
-        Raises:
-            InputError: The folder cannot be written to, holds something else, belongs to another
-                job, or is in use by another process.
-        """
+        """Continue with the parts of this job; if none are left in the end, remove the folder."""
         with exclusive(self.folder):
             self._take_up(job)
             try:
@@ -67,11 +59,7 @@ class Parts:
         return len(self._found)
 
     def has(self, number: int, window: Window) -> bool:
-        """Return whether a part exists already.
-
-        Raises:
-            InputError: The part was made of other texts.
-        """
+        """Return whether a part exists already."""
         if number not in self._found:
             return False
         if self._found[number].name == self._name(number, window):
@@ -91,11 +79,7 @@ class Parts:
         self._found[number] = path
 
     def ended(self, count: int) -> list[Path]:
-        """Return the parts in order.
-
-        Raises:
-            InputError: There are more than ``count``.
-        """
+        """Return the parts in order."""
         if len(self._found) > count:
             self._drop_from(count, "they hold more texts than there are")
         return [self._found[number] for number in range(count)]
@@ -105,10 +89,6 @@ class Parts:
         """Open the file for writing; when the block succeeds, put it in place and drop the parts.
 
         The file is written among the parts, so that a killed process leaves nothing elsewhere.
-
-        Args:
-            beside: The contents of small files that belong to the file. They are put in place
-                first, so that the file never exists without them.
         """
         staged = self._staged(self.out)
         with replacing(staged) as file:

@@ -73,11 +73,7 @@ class FileJob:
         return Embedded(self.texts, self.out, parquet.read_metadata(self.out).num_rows, skipped)
 
     def _is_done(self, source: TextSource) -> bool:
-        """Return whether the existing file holds these vectors.
-
-        Raises:
-            InputError: It holds other vectors, which may not be replaced.
-        """
+        """Return whether the existing file holds these vectors."""
         wanted = record(self.model.manifest, self.model.prompt_name, "cpu", source, source.sha256())
         changed = other_vectors(ParquetOutput.written(self.out), wanted)
         if changed and not self.force:

@@ -22,21 +22,12 @@ class Corpus:
     column: str = "text"
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts in the file's order.
-
-        Raises:
-            InputError: The file cannot be read, is not UTF-8, or has no such column of texts.
-            RequirementMissing: The file is a Parquet file, and pyarrow is not installed.
-        """
+        """Yield the texts in the file's order."""
         for window in self._source().windows():
             yield from filter(None, window.texts)
 
     def sha256(self) -> str:
-        """The SHA-256 of the file, hex.
-
-        Raises:
-            InputError: the file cannot be read.
-        """
+        """The SHA-256 of the file, hex."""
         return self._source().sha256()
 
     def _source(self) -> TextSource:

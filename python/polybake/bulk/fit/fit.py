@@ -66,21 +66,8 @@ def fit(
 ) -> dict[str, object]:
     """Embed a corpus with a baked model file and write the fitted arrays to the folder ``out``.
 
-    Args:
-        model: A baked model file without the steps that are fitted.
-        corpus: The texts.
-        wanted: What is fitted.
-        out: The folder of the ``.npy`` files and the record.
-        prompt: The prompt that the texts are embedded with; None takes the model's default.
-        console: Where progress is shown.
-
     Returns:
         The record of the arrays' origin, as written to ``fit.json``.
-
-    Raises:
-        InputError: The file is not a model file of float32 embeddings, the prompt is unknown, the
-            corpus cannot be read, or there are too few texts for what is wanted.
-        CheckFailed: an embedding holds NaN or infinity.
     """
     embedder = Embedder(model, threads=1, at_once=processors())
     task, output = embedder.manifest.contract.task, embedder.manifest.contract.output
@@ -175,10 +162,6 @@ def fitted(moments: Moments, wanted: Wanted) -> FittedArrays:
         float32 arrays by file name: ``mean.npy`` ``[dimension]``, ``components.npy``
         ``[pca, dimension]``, ``matrix.npy`` ``[dimension, whiten]``, ``top.npy``
         ``[remove_components, dimension]`` and ``ranges.npy`` ``[2, dimension]``.
-
-    Raises:
-        InputError: there are too few texts for what is wanted.
-        CheckFailed: an embedding holds NaN or infinity.
     """
     if not moments.count:
         raise InputError("the corpus holds no text that has tokens; give one text a line")

@@ -59,13 +59,7 @@ class Language:
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:
-    """Return a double-quoted literal; quotes are escaped by number, so no formatter re-quotes.
-
-    Args:
-        text: The text of the literal.
-        wide: The escape of a character beyond U+FFFF, as a format string for its number.
-        also: Characters that are escaped too.
-    """
+    """Return a double-quoted literal; quotes are escaped by number, so no formatter re-quotes."""
 
     def character(char: str) -> str:
         if char.isprintable() and char not in '"\\' + also:
@@ -86,16 +80,7 @@ def bracketed(
     fits: Callable[[str], bool],
     comma: str = "",
 ) -> str:
-    """Return a list or an object of these parts: one line if it fits, else a line for each part.
-
-    Args:
-        brackets: The brackets, with the blanks that stand within them in one line.
-        parts: The parts, each as a literal.
-        space: What the line is indented by.
-        indent: What each part is indented by beyond that.
-        fits: Whether a list in one line is short enough.
-        comma: What stands behind the last of several lines.
-    """
+    """Return a list or an object of these parts: one line if it fits, else a line for each part."""
     begin, end = brackets
     line = f"{begin}{', '.join(parts)}{end}"
     if "\n" not in line and fits(line):

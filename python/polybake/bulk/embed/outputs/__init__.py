@@ -12,12 +12,7 @@ _PARQUET = ".parquet"
 
 
 def output_for(path: Path) -> type[Output]:
-    """Return the class that writes the file; its suffix decides the kind.
-
-    Raises:
-        InputError: Files of this kind are not written.
-        RequirementMissing: It is a Parquet file, and pyarrow is not installed.
-    """
+    """Return the class that writes the file; its suffix decides the kind."""
     suffix = path.suffix.lower()
     if suffix in _KINDS:
         return _KINDS[suffix]

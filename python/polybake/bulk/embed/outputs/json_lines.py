@@ -24,11 +24,7 @@ class JsonLinesOutput(Output):
     carries = True
 
     def check(self, window: Window) -> None:
-        """Refuse a value that JSON cannot express.
-
-        Raises:
-            InputError: A row has such a value.
-        """
+        """Refuse a value that JSON cannot express."""
         for _ in window.objects():
             pass
 

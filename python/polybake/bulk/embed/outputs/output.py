@@ -43,11 +43,7 @@ class Output(ABC):
         return read_record(record_of(out)) if out.is_file() else {}
 
     def check(self, window: Window) -> None:  # noqa: B027 - most kinds take every row
-        """Refuse, before the long run, rows that could not be written.
-
-        Raises:
-            InputError: JSON has no form for a value.
-        """
+        """Refuse, before the long run, rows that could not be written."""
 
     @abstractmethod
     def write_part(self, file: BinaryIO, window: Window, vectors: NDArray[Any]) -> None:

@@ -28,11 +28,7 @@ class ParquetOutput(Output):
     holds_record = True
 
     def __post_init__(self) -> None:
-        """Find what Parquet cannot hold before the long run.
-
-        Raises:
-            InputError: Parquet does not have the type of a column.
-        """
+        """Find what Parquet cannot hold before the long run."""
         try:
             self._write(io.BytesIO(), self._schema.empty_table())
         except pyarrow.ArrowException as error:

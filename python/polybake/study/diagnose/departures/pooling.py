@@ -12,19 +12,13 @@ from numpy.typing import NDArray
 from polybake.baking.pooling import POOLING_MODES
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import unit
+from polybake.study.diagnose.departures.stored import unit
 from polybake.study.diagnose.dissected import Dissected, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 
 def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Yield the departures of pooling; none if the encoder pools.
-
-    Args:
-        model: The file.
-        prompt: The name of the prompt of the file's own vectors.
-        count: How many texts there are.
-    """
+    """Yield the departures of pooling; none if the encoder pools."""
     if model.pooled_at is None:
         return
     own = model.manifest.steps[model.pooled_at]
