@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import GraphBuilder, ir
 
 from models.folders.bert import DEBERTA_V3
 from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.layers.linear import Linear
+from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.layers.network import new_model
+from polybake.baking.layers.weights import parameters
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 
@@ -134,15 +137,16 @@ def drawn_weights(
     """Weights whose spread keeps the size of what they multiply; those of norms are around 1."""
     random = np.random.default_rng(4)
     architecture = ENCODERS[kind]
-    network = architecture(architecture.Config.model_validate(config or DRAWN[kind]))
+    options = architecture.read(EncoderConfig(config or DRAWN[kind]))
+    network = architecture.network(options, architecture.names)
+    graph, shape = GraphBuilder(new_model().graph), ["batch", "sequence"]
+    network(graph.op, *(graph.input(name, ir.DataType.INT64, shape) for name in ("ids", "mask")))
     weights = {}
-    for path, module in network.named_modules():
-        for name, parameter in module.named_parameters(path, recurse=False):
-            shape = tuple(int(size) for size in parameter.shape or ())
-            linear = isinstance(module, Linear) and parameter is module.weight
-            spread = shape[0] ** -0.5 if linear else 0.2
-            drawn = random.normal(0, spread, shape[::-1] if linear else shape)
-            weights[name] = (drawn + ("norm" in name.lower())).astype(np.float32)
+    for name, parameter, linear in parameters(network):
+        sizes = tuple(int(size) for size in parameter.shape or ())
+        spread = sizes[0] ** -0.5 if linear else 0.2
+        drawn = random.normal(0, spread, sizes[::-1] if linear else sizes)
+        weights[name] = (drawn + ("norm" in name.lower())).astype(np.float32)
     return weights
 
 

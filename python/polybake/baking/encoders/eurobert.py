@@ -1,41 +1,22 @@
 """EuroBERT: Llama's layers, whose tokens attend to both sides.
 
-Source: transformers ``EuroBertModel``, in evaluation.
+Source: transformers ``EuroBertModel``.
 """
 
-from collections.abc import Collection
-from typing import ClassVar, Literal
-
-from pydantic import model_validator
-
-from polybake.baking.encoders.architecture import Epsilon
-from polybake.baking.encoders.decoder import (
-    BiasedConfig,
-    Decoder,
-    LayersConfig,
-    every_head_has_its_own,
-)
-from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.decoder import NAMES, decoder
+from polybake.baking.encoders.options import Options
 
 
-class EuroBertConfig(LayersConfig, BiasedConfig):
+def eurobert(config: EncoderConfig) -> Options:
     """EuroBERT's configuration."""
-
-    own_code: ClassVar[str | None] = "EuroBert"
     # What a head pools, and the texts of tokens.
-    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
-        *("classifier_pooling", "clf_pooling"),
-        *("bos_token", "eos_token", "mask_token", "pad_token"),
-    }
-
-    rms_norm_eps: Epsilon = 1e-5
-    mlp_bias: Literal[False] = False
-
-    _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
+    config.pass_over("classifier_pooling", "clf_pooling")
+    config.pass_over("bos_token", "eos_token", "mask_token", "pad_token")
+    config.only("mlp_bias", False)
+    return config.one_theta(decoder(config, epsilon=1e-5, groups=False), 10_000.0)
 
 
-class EuroBert(Decoder):
-    """EuroBERT: token ids to token embeddings."""
-
-    Config: ClassVar[type[EuroBertConfig]] = EuroBertConfig
-    ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "dense.", "classifier.")
+HEADS = ("lm_head.", "dense.", "classifier.")
+ARCHITECTURES = {"eurobert": Architecture(eurobert, NAMES, "model.", HEADS, own_code=("EuroBert",))}

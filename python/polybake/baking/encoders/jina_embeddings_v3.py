@@ -1,33 +1,116 @@
 """jina-embeddings-v3: XLM-RoBERTa with rotary positions, normalised after each block.
 
-Source: transformers ``JinaEmbeddingsV3Model``, without pooler, in evaluation.
+As it was published, ``xlm_roberta_flash``, it holds the adapters of its tasks in the same file. An
+adapter adds a product of two narrow matrices to the weight of every table and linear layer.
+
+Source: transformers ``JinaEmbeddingsV3Model``, without pooler; ``XLMRobertaLoRA`` of
+jinaai/xlm-roberta-flash-implementation.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+import json
+from dataclasses import replace
 
-from polybake.baking.encoders.architecture import Epsilon, HiddenAct, Size
-from polybake.baking.encoders.rotary_bert import RotaryBert, RotaryBertConfig
-from polybake.baking.encoders.rotary_config import Theta
+from pydantic import TypeAdapter
+
+from polybake.baking.encoders import nomic_bert
+from polybake.baking.encoders.architecture import Architecture, Stored
+from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.options import Options
+from polybake.baking.layers.low_rank import with_product
 from polybake.baking.layers.stored_tensor import StoredTensor
+from polybake.errors import InputError
+
+_INSTRUCTIONS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
+
+#: What PyTorch's parametrization puts behind a layer's name in those of its tensors.
+_ORIGINAL = ".parametrizations.weight.original"
+_INNER_AND_OUTER = (".parametrizations.weight.0.lora_A", ".parametrizations.weight.0.lora_B")
+_TABLES = ("embeddings.word_embeddings", "embeddings.token_type_embeddings")
 
 
-class JinaEmbeddingsV3Config(RotaryBertConfig):
+def jina_v3(config: EncoderConfig, theta: float = 20_000.0, key: str = "rope_theta") -> Options:
     """jina-embeddings-v3's configuration."""
+    options = replace(
+        config.rotary_sizes(),
+        token_types=config.size("type_vocab_size", default=1),
+        epsilon=config.epsilon("layer_norm_eps", default=1e-5),
+        activation=config.activation(),
+    )
+    return config.one_theta(options, theta, key)
 
-    type_vocab_size: Size = 1
-    layer_norm_eps: Epsilon = 1e-5
-    hidden_act: HiddenAct = "gelu"
-    rope_theta: Theta = 20_000.0
+
+def flash(config: EncoderConfig) -> Options:
+    """The configuration by the keys of the code beside the weights, with its own defaults.
+
+    Raises:
+        InputError: There is no adapter of the name that the user chooses.
+    """
+    # How adapters are trained, and which files the code reads them from.
+    config.pass_over("lora_dropout_p", "lora_main_params_trainable", "load_trained_adapters")
+    config.pass_over("use_reentrant")
+    config.only("position_embedding_type", "rotary", needed=True)
+    # How the code's own ``encode`` pools and truncates, which sentence-transformers does not call.
+    config.only("emb_pooler", "mean", None)
+    for key in ("truncate_dim", "rope_parameters", "rope_scaling"):
+        config.only(key, None)
+    config.only("hidden_act", "gelu")
+    options = jina_v3(config, 10_000.0, "rotary_emb_base")
+    names = config.words("lora_adaptations", default=())
+    prompts = config.value(_INSTRUCTIONS, "task_instructions", default={})
+    scale = config.number("lora_alpha", default=1.0) / config.size("lora_rank", default=4)
+    if {*prompts} != {*names}:
+        raise config.refused("task_instructions has other names than lora_adaptations")
+    chosen = config.choices.pop("adapter", None)
+    if chosen is not None and chosen not in names:
+        known = ", ".join(map(json.dumps, names)) or "none, so leave it out"
+        raise InputError(f"{config.path}: has no adapter {json.dumps(chosen)}; known are: {known}")
+    return replace(
+        options,
+        adapters={name: prompts[name] for name in names},
+        adapter=None if chosen is None else (names.index(chosen), scale),
+    )
 
 
-class JinaEmbeddingsV3(RotaryBert):
-    """jina-embeddings-v3: token ids to token embeddings."""
+def _arranged(_: Options, stored: Stored) -> dict[str, StoredTensor]:
+    """Name attention as NomicBERT does, where it is a mixer."""
+    return {name.replace(".mixer.", ".attn."): tensor for name, tensor in stored.items()}
 
-    Config: ClassVar[type[JinaEmbeddingsV3Config]] = JinaEmbeddingsV3Config
-    prefix: ClassVar[str] = "roberta."
-    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")
 
-    def arranged(self, stored: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
-        """Name attention as NomicBERT does, where it is a mixer."""
-        return {name.replace(".mixer.", ".attn."): tensor for name, tensor in stored.items()}
+def _adapted(options: Options, stored: Stored) -> dict[str, StoredTensor]:
+    """Add the adapter's products to the weights, and leave the other adapters out.
+
+    Raises:
+        InputError: The adapter's tensors are missing, or do not fit their weight.
+    """
+    arranged = _arranged(options, stored)
+    for name in [name for name in arranged if name.endswith(_ORIGINAL)]:
+        layer = name.removesuffix(_ORIGINAL)
+        weight = arranged.pop(name)
+        inner, outer = (arranged.pop(f"{layer}{part}", None) for part in _INNER_AND_OUTER)
+        if options.adapter is not None:
+            if inner is None or outer is None:
+                raise InputError(
+                    f"{weight.file}: {layer} lacks weights of adapters; download it again"
+                )
+            # A table's rows are what comes in, a linear layer's what goes out.
+            left, right = (inner, outer) if layer in _TABLES else (outer, inner)
+            number, scale = options.adapter
+            weight = with_product(weight, left, right, number=number, scale=scale)
+        arranged[f"{layer}.weight"] = weight
+    if options.adapter is not None and f"{_TABLES[0]}{_ORIGINAL}" not in stored:
+        raise InputError(
+            f"{next(iter(stored.values())).file}: holds no adapters, though config.json names "
+            "some; leave adapter out, or download it again"
+        )
+    return arranged
+
+
+HEADS = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")
+ARCHITECTURES = {
+    "jina_embeddings_v3": Architecture(
+        jina_v3, nomic_bert.NAMES, "roberta.", HEADS, arranged=_arranged
+    ),
+    "xlm_roberta_flash": Architecture(
+        flash, nomic_bert.NAMES, "roberta.", HEADS, arranged=_adapted, own_code=("XLMRoberta",)
+    ),
+}

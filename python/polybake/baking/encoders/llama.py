@@ -1,88 +1,71 @@
 """Llama, also attending to both sides as NVIDIA's embedding models and rerankers have it.
 
-Source: transformers ``LlamaModel``, in evaluation; ``LlamaBidirectionalModel`` of NVIDIA's models.
+Source: transformers ``LlamaModel``; ``LlamaBidirectionalModel`` of NVIDIA's models.
 """
 
-from collections.abc import Collection
-from typing import ClassVar, Literal, Self
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter
 
-from polybake.baking.encoders.decoder import (
-    BiasedConfig,
-    Decoder,
-    DecoderConfig,
-    every_head_has_its_own,
+from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.config import EncoderConfig, Rope
+from polybake.baking.encoders.decoder import HEADS, NAMES, decoder, is_causal
+from polybake.baking.encoders.options import Options
+from polybake.baking.layers.rotary import frequencies, stretched
+
+_FACTOR: TypeAdapter[float | None] = TypeAdapter(
+    Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
 )
-from polybake.baking.encoders.passed_over import PASSED_OVER
-from polybake.baking.encoders.rotary_config import Factor, Rope
-from polybake.baking.layers.rotary import stretched
+#: The keys of Llama 3's frequencies, and what `stretched` calls them.
+_LLAMA3 = {
+    "factor": "factor",
+    "low_freq_factor": "low",
+    "high_freq_factor": "high",
+    "original_max_position_embeddings": "length",
+}
 
 
-class LlamaRope(Rope):
-    """Llama 3's frequencies: slow ones are divided, and those between slow and fast in part."""
-
-    passed_over: ClassVar[Collection[str]] = ()
-
-    rope_type: Literal["default", "llama3"] = Field(  # type: ignore[assignment] # one more
-        default="default", validation_alias=Rope.model_fields["rope_type"].validation_alias
-    )
-    factor: Factor | None = None
-    low_freq_factor: Factor | None = None
-    high_freq_factor: Factor | None = None
-    original_max_position_embeddings: Factor | None = None
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
-        keys = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
-        missing = [key for key in keys if getattr(self, key) is None]
-        if self.rope_type == "llama3" and missing:
-            raise ValueError(f"llama3 needs {', '.join(missing)}")
-        if self.low_freq_factor is not None and self.low_freq_factor == self.high_freq_factor:
-            raise ValueError(
-                f"low_freq_factor and high_freq_factor are both {self.low_freq_factor}"
-            )
-        return self
-
-
-class LlamaConfig(DecoderConfig, BiasedConfig):
+def llama(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> Options:
     """Llama's configuration."""
-
-    mlp_bias: Literal[False] = False
-    rope_parameters: LlamaRope | None = None
-    rope_scaling: LlamaRope | None = None
-
-    _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
-
-    def frequencies(self) -> list[float]:
-        """Radians per position of each pair."""
-        plain, rope = super().frequencies(), self.rope_scaling or self.rope_parameters
-        if rope is None or rope.rope_type == "default":
-            return plain
-        return stretched(
-            plain,
-            factor=rope.factor or 1.0,
-            low=rope.low_freq_factor or 1.0,
-            high=rope.high_freq_factor or 1.0,
-            length=rope.original_max_position_embeddings or 1.0,
-        )
+    config.only("mlp_bias", False)
+    options = decoder(config, groups=False)
+    theta = config.number("rope_theta", default=10_000.0, above=0)
+    ropes = [config.rope(key, "llama3") for key in ("rope_scaling", "rope_parameters")]
+    factors = [_factors(rope) for rope in ropes if rope is not None]
+    given = ropes[0] or ropes[1]
+    turns = frequencies(options.head_size, (given and given.theta) or theta)
+    if factors and factors[0]:
+        turns = stretched(turns, **factors[0])
+    return replace(config.turned(options, turns), causal=is_causal(config, also))
 
 
-class LlamaBidirecConfig(LlamaConfig):
+def _factors(rope: Rope) -> dict[str, float]:
+    """Llama 3's frequencies: slow ones are divided, and those between slow and fast in part.
+
+    Raises:
+        InputError: One of their keys is missing, or nothing lies between slow and fast.
+    """
+    values = {key: rope.settings.value(_FACTOR, key, default=None) for key in _LLAMA3}
+    missing = [key for key, value in values.items() if value is None]
+    if rope.kind == "llama3" and missing:
+        raise rope.settings.refused(f"llama3 needs {', '.join(missing)}")
+    low, high = values["low_freq_factor"], values["high_freq_factor"]
+    if low is not None and low == high:
+        raise rope.settings.refused(f"low_freq_factor and high_freq_factor are both {low}")
+    kept = values if rope.kind == "llama3" else {}
+    return {_LLAMA3[key]: value for key, value in kept.items() if value is not None}
+
+
+def bidirec(config: EncoderConfig) -> Options:
     """The configuration of NVIDIA's class; ``pooling`` and ``temperature`` belong to its head."""
-
-    own_code: ClassVar[str | None] = "LlamaBidirectional"
-    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"pooling"}
-    named_both_ways: ClassVar[bool] = True
+    config.pass_over("pooling")
+    return llama(config, {"model_type": False})
 
 
-class Llama(Decoder):
-    """Llama: token ids to token embeddings."""
-
-    Config: ClassVar[type[LlamaConfig]] = LlamaConfig
-
-
-class LlamaBidirec(Llama):
-    """Llama whose tokens attend to both sides."""
-
-    Config: ClassVar[type[LlamaConfig]] = LlamaBidirecConfig
+CODE = ("LlamaBidirectional",)
+ARCHITECTURES = {
+    "llama": Architecture(llama, NAMES, "model.", HEADS),
+    "llama_bidirec": Architecture(bidirec, NAMES, "model.", HEADS, own_code=CODE),
+}

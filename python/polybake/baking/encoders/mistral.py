@@ -1,27 +1,22 @@
 """Mistral: layers attend within a sliding window, except for layers of the type "full".
 
-Source: transformers ``MistralModel``, or ``MinistralModel`` where layers have types, in evaluation.
+Source: transformers ``MistralModel``, or ``MinistralModel`` where layers have types.
 """
 
-from typing import ClassVar
+from dataclasses import replace
 
-from polybake.baking.encoders.architecture import Size
-from polybake.baking.encoders.decoder import Decoder, DecoderConfig
-from polybake.baking.encoders.rotary_config import LayerTypesConfig
+from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.decoder import HEADS, NAMES, decoder, is_causal
+from polybake.baking.encoders.options import Options
 
 
-class MistralConfig(DecoderConfig, LayerTypesConfig):
+def mistral(config: EncoderConfig) -> Options:
     """Mistral's configuration."""
-
-    sliding_window: Size | None = 4096
-
-    def windows(self) -> list[int | None]:
-        """Return the sliding window of each layer; None for a layer without a window."""
-        types = self.layer_types or ["sliding_attention"] * self.num_hidden_layers
-        return [self.sliding_window if kind == "sliding_attention" else None for kind in types]
+    options = config.one_theta(decoder(config, biases=False), 10_000.0)
+    window = config.optional_size("sliding_window", default=4096)
+    options = config.layer_types(options, window, lambda _: True)
+    return replace(options, causal=is_causal(config))
 
 
-class Mistral(Decoder):
-    """Mistral: token ids to token embeddings."""
-
-    Config: ClassVar[type[MistralConfig]] = MistralConfig
+ARCHITECTURES = {"mistral": Architecture(mistral, NAMES, "model.", HEADS)}

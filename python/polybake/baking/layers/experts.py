@@ -3,12 +3,24 @@
 Source: ``NomicMoELayer`` of nomic-ai/nomic-bert-2048; megablocks' ``dMoE`` in evaluation.
 """
 
-from collections.abc import Sequence
-
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.linear import Linear
+
+
+class Expert(nn.Module):
+    """A feed-forward block without biases."""
+
+    def __init__(self, size: int, wide: int, activation: str) -> None:
+        super().__init__()
+        self.w1 = Linear(size, wide, bias=False)
+        self.w2 = Linear(wide, size, bias=False)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, op: OpBuilder, rows: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[tokens, size]``."""
+        return self.w2(op, self.activation.build(op, self.w1(op, rows)))
 
 
 class Router(nn.Module):
@@ -29,26 +41,12 @@ class Router(nn.Module):
         return op.ScatterElements(op.Mul(shares, 0.0), chosen, largest, axis=1)
 
 
-class Expert(nn.Module):
-    """A feed-forward block without biases."""
-
-    def __init__(self, size: int, wide: int, activation: str) -> None:
-        super().__init__()
-        self.w1 = Linear(size, wide, bias=False)
-        self.w2 = Linear(wide, size, bias=False)
-        self.activation = ACTIVATIONS[activation]
-
-    def forward(self, op: OpBuilder, rows: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[tokens, size]``."""
-        return self.w2(op, self.activation.build(op, self.w1(op, rows)))
-
-
 class Experts(nn.Module):
     """The sum of what the chosen experts give, each times its share, and one bias for all."""
 
-    def __init__(self, size: int, experts: Sequence[Expert]) -> None:
+    def __init__(self, size: int, wide: int, activation: str, count: int) -> None:
         super().__init__()
-        self.mlp = nn.ModuleList(list(experts))
+        self.mlp = nn.ModuleList([Expert(size, wide, activation) for _ in range(count)])
         self.bias = nn.Parameter([size])
 
     def forward(self, op: OpBuilder, rows: ir.Value, shares: ir.Value) -> ir.Value:
@@ -57,8 +55,8 @@ class Experts(nn.Module):
         An expert computes the rows that it is chosen for, and no others.
         """
         total = op.Mul(rows, 0.0)
-        for place, expert in enumerate(self.mlp):
-            share = op.Gather(shares, place, axis=1)
+        for number, expert in enumerate(self.mlp):
+            share = op.Gather(shares, number, axis=1)
             mine = op.Squeeze(op.NonZero(share), axes=[0])
             weighted = op.Mul(
                 expert(op, op.Gather(rows, mine)), op.Unsqueeze(op.Gather(share, mine), axes=[1])
@@ -70,11 +68,13 @@ class Experts(nn.Module):
 class MixtureOfExperts(nn.Module):
     """The router and its experts, in the place of a feed-forward block."""
 
-    def __init__(self, size: int, wide: int, activation: str, *, experts: int, top: int) -> None:
-        super().__init__()
+    def __init__(
+        self, size: int, wide: int, activation: str, *, experts: int, top: int, name: str
+    ) -> None:
+        super().__init__(name)
         self.size = size
         self.router = Router(size, experts, top)
-        self.experts = Experts(size, [Expert(size, wide, activation) for _ in range(experts)])
+        self.experts = Experts(size, wide, activation, experts)
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, size]``."""

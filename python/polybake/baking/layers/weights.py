@@ -47,12 +47,9 @@ def load_weights(
 ) -> None:
     """Give every parameter of ``network`` its tensor, which is read only when it is written.
 
-    Args:
-        network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
-        files: The files that together hold the checkpoint.
-        prefix: The possible prefixes of each name in the files.
-        ignored: Prefixes of names that the network does not need.
-        arranged: Returns the tensors by the names of the module tree.
+    ``network`` was called already, so that its parameters have their whole names. A `Linear` weight
+    is transposed from ``[out, in]``. ``ignored`` are prefixes of names that the network does not
+    need, and ``arranged`` returns the tensors by the names of the network.
 
     Raises:
         InputError: A file is damaged, two tensors hold different values of one weight, or weights
@@ -61,7 +58,7 @@ def load_weights(
     """
     stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)
-    for name, parameter, transposed in _parameters(network):
+    for name, parameter, transposed in parameters(network):
         tensor = stored.pop(name, None)
         if tensor is None:
             problems["missing"].append(f"missing {name}")
@@ -98,12 +95,15 @@ def _first_of_each(problems: Mapping[str, list[str]]) -> str:
     return "; ".join(shown)
 
 
-def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
-    """Yield each parameter's checkpoint name, the parameter, and whether it is transposed."""
-    for path, module in network.named_modules():
-        for name, parameter in module.named_parameters(path, recurse=False):
-            transposed = isinstance(module, Linear) and parameter is module.weight
-            yield name, parameter, transposed
+def parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
+    """Yield each parameter's checkpoint name, the parameter, and whether it is transposed.
+
+    The names are those in the graph, once the network was called.
+    """
+    for module in dict.fromkeys(network.modules()):
+        for parameter in module.parameters(recurse=False):
+            transposed = isinstance(module, Linear) and module.transposed
+            yield str(parameter.name), parameter, transposed and len(parameter.shape or ()) > 1
 
 
 def _stored(
