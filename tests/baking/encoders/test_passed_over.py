@@ -20,8 +20,8 @@ REFUSED = {
 
 #: Architectures that transformers has no class of.
 OWN_CODE = {
-    *("bidirectional_pplx_qwen3", "jina_bert", "jina_bert_qk", "llama_bidirec", "new"),
-    "xlm_roberta_flash",
+    *("bidirectional_pplx_qwen3", "jina_bert", "jina_bert_qk", "llama_bidirec", "neobert"),
+    *("new", "xlm_roberta_flash"),
 }
 
 #: Objects of a model of texts and pictures whose keys are read like a text model's own.

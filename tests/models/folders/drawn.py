@@ -105,6 +105,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     "modernbert": SIZES
     | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},
     "mpnet": CONFIG | SIZES,
+    "neobert": SIZES,
     "nomic_bert": TURNED | {"type_vocab_size": 2},
     "qwen2": TURNED | {"num_key_value_heads": 4},
     "qwen3": GROUPED | {"head_dim": 64},
@@ -125,7 +126,7 @@ DRAWN: dict[str, dict[str, Any]] = {
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
 #: float32. BART's decoder has ten a layer.
 PRODUCTS = dict.fromkeys(DRAWN, 12)
-PRODUCTS |= dict.fromkeys(("gpt2", "gte", "jina_embeddings_v3", "modernbert"), 8)
+PRODUCTS |= dict.fromkeys(("gpt2", "gte", "jina_embeddings_v3", "modernbert", "neobert"), 8)
 PRODUCTS |= dict.fromkeys(("eurobert", "gemma", "gemma3_text", "llama", "mistral"), 14)
 PRODUCTS |= {"qwen2": 14, "qwen3": 14, "nomic_bert": 10, "albert": 13, "electra": 13}
 PRODUCTS |= {"deberta": 16, "deberta-v2": 6, "bart": 32}

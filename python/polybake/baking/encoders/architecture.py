@@ -13,6 +13,8 @@ from polybake.baking.layers.weights import Prefix
 #: Tensors by their names without the architecture's prefix.
 Stored = Mapping[str, StoredTensor]
 
+__all__ = ["Architecture", "EncoderConfig", "Options", "Stored"]
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -41,11 +43,7 @@ class Architecture:
     own_code: tuple[str, ...] = ()
 
     def read(self, config: EncoderConfig) -> Options:
-        """Read config.json.
-
-        Raises:
-            InputError: A key is missing, or its value is not supported.
-        """
+        """Read config.json."""
         config.hints = {"auto_map": "no code of a model is run"}
         code = config.values.get("auto_map")
         if isinstance(code, Mapping) and self.own_code:

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import MOST_LAYERS, EncoderConfig
-from polybake.baking.encoders.options import Names, Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.config import MOST_LAYERS
+from polybake.baking.encoders.options import Names
 from polybake.baking.encoders.transformer import Attention, Block, Layer, Part, Transformer
 from polybake.baking.layers.attention import AttentionWindow, padding_bias, window_bias
 from polybake.baking.layers.prefix_cache import Past

@@ -10,9 +10,7 @@ from typing import ClassVar
 from onnxscript import OpBuilder, ir
 from pydantic import TypeAdapter
 
-from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
 from polybake.baking.encoders.transformer import Transformer
 from polybake.baking.graph.pooled_rows import choose_row
 from polybake.baking.layers.prefix_cache import Past

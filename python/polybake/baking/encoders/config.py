@@ -56,11 +56,7 @@ class EncoderConfig(Settings):
         head_size: int | None = None,
         defaults: Mapping[str, int] | None = None,
     ) -> Options:
-        """Read the sizes, by the names of their keys; heads without a size share the hidden size.
-
-        Raises:
-            InputError: They cannot share it.
-        """
+        """Read the sizes, by their keys; heads without a size share the hidden size."""
 
         def size(*keys: str, at_most: int | None = None) -> int:
             default = (defaults or {}).get(keys[0], NEEDED)
@@ -80,11 +76,7 @@ class EncoderConfig(Settings):
         )
 
     def rotary_sizes(self, *, head_dim: int | None = None, **names: tuple[str, ...]) -> Options:
-        """Read the sizes of an encoder with rotary positions; ``head_dim`` is the key's default.
-
-        Raises:
-            InputError: A head has no pairs of elements.
-        """
+        """Read the sizes of an encoder with rotary positions; ``head_dim`` is the key's default."""
         size = self.optional_size("head_dim", default=head_dim)
         options = self.sizes(head_size=size, defaults=None, **names)
         if options.head_size % 2:
@@ -126,11 +118,7 @@ class EncoderConfig(Settings):
     def layer_types(
         self, options: Options, window: int | None, slides: Callable[[int], bool]
     ) -> Options:
-        """Read which layers attend within a window; ``slides`` says it where the file does not.
-
-        Raises:
-            InputError: There are more or fewer types than layers.
-        """
+        """Read which layers attend within a window; ``slides`` says it where the file does not."""
         types = self.value(_LAYER_TYPES, "layer_types", default=None)
         if types is not None and len(types) != options.num_layers:
             raise self.refused(
@@ -147,22 +135,19 @@ class EncoderConfig(Settings):
         Without ``rope_parameters`` they are those that transformers 4 has keys for.
         """
         self.only("rope_scaling", None)
-        thetas: dict[str, float] = {"full_attention": full, "sliding_attention": sliding}
-        inner = self.inner("rope_parameters")
-        for key in () if inner is None else inner.values:
+        thetas = {"full_attention": full, "sliding_attention": sliding}
+        inner = self.inner("rope_parameters") or Settings({})
+        for key in inner.values:
             if key not in thetas:
                 raise self.refused(f"rope_parameters.{key}: expected keys {', '.join(thetas)}")
-        for kind in thetas if inner is not None else ():
-            given = self.rope(kind, within=inner)
-            thetas[kind] = (given and given.theta) or thetas[kind]
-        turns = {kind: frequencies(options.head_size, theta) for kind, theta in thetas.items()}
-        return replace(
-            options,
-            frequencies=tuple(
-                turns["full_attention" if window is None else "sliding_attention"]
-                for window in options.windows
-            ),
+        given = [self.rope(kind, within=inner) for kind in thetas]
+        full, sliding = (
+            (rope and rope.theta) or theta
+            for rope, theta in zip(given, thetas.values(), strict=True)
         )
+        of_full, of_sliding = (frequencies(options.head_size, theta) for theta in (full, sliding))
+        turns = (of_full if window is None else of_sliding for window in options.windows)
+        return replace(options, frequencies=tuple(turns))
 
 
 class Rope:

@@ -17,9 +17,8 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import BeforeValidator, TypeAdapter
 
 from polybake.baking.encoders import bert
-from polybake.baking.encoders.architecture import Architecture, Stored
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import Names, Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options, Stored
+from polybake.baking.encoders.options import Names
 from polybake.baking.encoders.transformer import Attention, Transformer
 from polybake.baking.layers.attention import attend, padding_bias, split_heads
 from polybake.baking.layers.positions import distances, log_buckets
@@ -137,7 +136,7 @@ class DisentangledAttention(Attention):
         the row of these for each pair, int64 ``[1, 1, query, key]``.
         """
         heads, size = self.options.heads, self.options.head_size
-        query, key, value = self._split(op, x, x)
+        query, key, value = self.split(op, x, x)
         if "c2p" in self.options.kinds:
             positions = split_heads(op, self.layers["c2p"](op, relative), heads, size)
             bias = op.Add(bias, self._pick(op, query, positions, buckets))

@@ -1,18 +1,36 @@
-"""The decoder that Llama, Mistral, Qwen2, Qwen3, Gemma and EuroBERT are variants of.
+"""The decoder that most language models are variants of, Llama, Mistral and EuroBERT among them.
 
 A token attends to itself and those before it, unless a key of config.json, the model's name or the
-user says that it attends to both sides.
+user says that it attends to both sides; EuroBERT's attend to both.
+
+Source: transformers ``LlamaModel``, ``MistralModel``, ``MinistralModel`` where layers have types,
+and ``EuroBertModel``; ``LlamaBidirectionalModel`` of NVIDIA's embedding models and rerankers.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Annotated
 
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import INPUTS, OUTPUT, Options
+from pydantic import Field, TypeAdapter
+
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.config import Rope
+from polybake.baking.encoders.options import INPUTS, OUTPUT
 from polybake.baking.layers.norms import RMSNorm
+from polybake.baking.layers.rotary import frequencies, stretched
 from polybake.errors import InputError
 
+_FACTOR: TypeAdapter[float | None] = TypeAdapter(
+    Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+)
+#: The keys of Llama 3's frequencies, and what `stretched` calls them.
+_LLAMA3 = {
+    "factor": "factor",
+    "low_freq_factor": "low",
+    "high_freq_factor": "high",
+    "original_max_position_embeddings": "length",
+}
 _OWN_CODE = (
     "no code of a model is run: where it only says what tokens attend to, say below [model] in "
     'polybake.toml: attention = "both", or attention = "causal"'
@@ -56,9 +74,6 @@ def decoder(
         activation: The activation's key, and its default.
         groups: Whether the file must say how many heads have keys and values of their own.
         biases: Whether a key says that attention has biases.
-
-    Raises:
-        InputError: Heads cannot share keys and values.
     """
     options = config.rotary_sizes(head_dim=head_dim)
     if groups:
@@ -88,9 +103,6 @@ def is_causal(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> 
     """Read whether a token attends to itself and those before it alone.
 
     ``also`` has other keys that say it, and what they say.
-
-    Raises:
-        InputError: Two keys, or a key and the user, contradict each other.
     """
     config.hints["auto_map"] = _OWN_CODE
     causal, said = config.flag("is_causal", default=True), {}
@@ -117,3 +129,63 @@ def is_causal(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> 
                 "polybake.toml; leave one out"
             )
     return attention == "causal"
+
+
+def llama(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> Options:
+    """Llama's configuration."""
+    config.only("mlp_bias", False)
+    options = decoder(config, groups=False)
+    theta = config.number("rope_theta", default=10_000.0, above=0)
+    ropes = [config.rope(key, "llama3") for key in ("rope_scaling", "rope_parameters")]
+    factors = [_factors(rope) for rope in ropes if rope is not None]
+    given = ropes[0] or ropes[1]
+    turns = frequencies(options.head_size, (given and given.theta) or theta)
+    if factors and factors[0]:
+        turns = stretched(turns, **factors[0])
+    return replace(config.turned(options, turns), causal=is_causal(config, also))
+
+
+def _factors(rope: Rope) -> dict[str, float]:
+    """Llama 3's frequencies: slow ones are divided, and those between slow and fast in part."""
+    values = {key: rope.settings.value(_FACTOR, key, default=None) for key in _LLAMA3}
+    missing = [key for key, value in values.items() if value is None]
+    if rope.kind == "llama3" and missing:
+        raise rope.settings.refused(f"llama3 needs {', '.join(missing)}")
+    low, high = values["low_freq_factor"], values["high_freq_factor"]
+    if low is not None and low == high:
+        raise rope.settings.refused(f"low_freq_factor and high_freq_factor are both {low}")
+    kept = values if rope.kind == "llama3" else {}
+    return {_LLAMA3[key]: value for key, value in kept.items() if value is not None}
+
+
+def bidirec(config: EncoderConfig) -> Options:
+    """The configuration of NVIDIA's class; ``pooling`` and ``temperature`` belong to its head."""
+    config.pass_over("pooling")
+    return llama(config, {"model_type": False})
+
+
+def mistral(config: EncoderConfig) -> Options:
+    """Mistral's configuration."""
+    options = config.one_theta(decoder(config, biases=False), 10_000.0)
+    window = config.optional_size("sliding_window", default=4096)
+    options = config.layer_types(options, window, lambda _: True)
+    return replace(options, causal=is_causal(config))
+
+
+def eurobert(config: EncoderConfig) -> Options:
+    """EuroBERT's configuration."""
+    # What a head pools, and the texts of tokens.
+    config.pass_over("classifier_pooling", "clf_pooling")
+    config.pass_over("bos_token", "eos_token", "mask_token", "pad_token")
+    config.only("mlp_bias", False)
+    return config.one_theta(decoder(config, epsilon=1e-5, groups=False), 10_000.0)
+
+
+BIDIREC = ("LlamaBidirectional",)
+ENCODER_HEADS = ("lm_head.", "dense.", "classifier.")
+ARCHITECTURES = {
+    "eurobert": Architecture(eurobert, NAMES, "model.", ENCODER_HEADS, own_code=("EuroBert",)),
+    "llama": Architecture(llama, NAMES, "model.", HEADS),
+    "llama_bidirec": Architecture(bidirec, NAMES, "model.", HEADS, own_code=BIDIREC),
+    "mistral": Architecture(mistral, NAMES, "model.", HEADS),
+}

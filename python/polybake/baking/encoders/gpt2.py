@@ -5,9 +5,8 @@ Source: transformers ``GPT2Model``.
 
 from dataclasses import replace
 
-from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import MOST_LAYERS, EncoderConfig
-from polybake.baking.encoders.options import Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.config import MOST_LAYERS
 from polybake.baking.layers.linear import Conv1D
 
 

@@ -8,9 +8,8 @@ Source: transformers ``GteModel``; ``NewModel`` of the checkpoints' own code.
 
 from dataclasses import replace
 
-from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT, Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT
 from polybake.baking.layers.rotary import frequencies
 
 

@@ -6,9 +6,8 @@ Source: transformers ``ModernBertModel``.
 from dataclasses import replace
 from functools import partial
 
-from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT, UP, Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT, UP
 from polybake.baking.layers.norms import LayerNorm
 
 _UNBIASED = partial(LayerNorm, bias=False)

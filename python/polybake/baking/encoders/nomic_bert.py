@@ -12,9 +12,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, TypeAdapter
 
-from polybake.baking.encoders.architecture import Architecture, Stored
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT, UP, Experts, Options
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options, Stored
+from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT, UP, Experts
 from polybake.baking.layers.stored_tensor import StoredTensor
 
 _EXPERTS: TypeAdapter[int | None] = TypeAdapter(

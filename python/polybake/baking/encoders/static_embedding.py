@@ -19,12 +19,9 @@ _IDS = ("I64", "I32")
 
 
 class StaticEmbedding(nn.Module):
-    """Rows of a table, looked up through an optional mapping, and times an optional weight.
+    """Rows of a table ``[rows, size]``, one for each token id.
 
-    Args:
-        embeddings: ``[rows, size]``.
-        mapping: The row of each token id, ``[ids]``; None is the id itself.
-        weights: The factor of each token id, ``[ids]``; None is 1.
+    An optional mapping ``[ids]`` has the row of each id, and optional weights ``[ids]`` its factor.
     """
 
     def __init__(
@@ -41,9 +38,6 @@ class StaticEmbedding(nn.Module):
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read what sentence-transformers or model2vec saved.
-
-        Raises:
-            InputError: the file is damaged, or its tensors are not those of a static embedding.
 
         Source: sentence-transformers ``StaticEmbedding.load``, ``WordEmbeddings.load``.
         """

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from onnxscript import OpBuilder, ir, nn
 
+from polybake.baking.encoders.experts import MixtureOfExperts
 from polybake.baking.encoders.options import Names, Options
 from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.attention import attend, split_heads, window_bias
 from polybake.baking.layers.embedding import Embedding, PositionEmbedding
-from polybake.baking.layers.experts import MixtureOfExperts
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.positions import RelativeBias, alibi_bias, positions_after_padding
 from polybake.baking.layers.prefix_cache import Past
@@ -58,8 +58,6 @@ class Attention(Part):
             if part in names
         ]
         self.output = self.linear("output", query, options.hidden_size)
-        self.query_norm: nn.Module | None = None
-        self.key_norm: nn.Module | None = None
         if options.head_norm is not None:
             each = options.head_size if options.head_norm == "each" else None
             self.query_norm = self.norm("query_norm", each or query)
@@ -76,7 +74,7 @@ class Attention(Part):
     ) -> ir.Value:
         """Mix the values of ``seen``, or of ``x`` itself; float32 ``[batch, sequence, hidden]``."""
         options = self.options
-        query, key, value = self._split(op, x, x if seen is None else seen)
+        query, key, value = self.split(op, x, x if seen is None else seen)
         if rotated is not None:
             query, key = rotated.turn(op, query), rotated.turn(op, key)
         if options.cached:
@@ -96,25 +94,24 @@ class Attention(Part):
         )
         return self.output(op, mixed)
 
-    def _split(self, op: OpBuilder, x: ir.Value, seen: ir.Value) -> tuple[ir.Value, ...]:
+    def split(
+        self, op: OpBuilder, x: ir.Value, seen: ir.Value
+    ) -> tuple[ir.Value, ir.Value, ir.Value]:
         """Give queries, keys and values, float32 ``[batch, heads, sequence, head_size]``."""
-        options = self.options
+        heads, groups = self.options.heads, self.options.groups
+        size, norm = self.options.head_size, self.options.head_norm
         if len(self.inputs) == 1:
-            inputs = op.Split(self.inputs[0](op, x), num_outputs=3, axis=-1, _outputs=3)
+            query, key, value = op.Split(self.inputs[0](op, x), num_outputs=3, axis=-1, _outputs=3)
         else:
-            inputs = [layer(op, y) for layer, y in zip(self.inputs, (x, seen, seen), strict=True)]
-        norms = (self.query_norm, self.key_norm, None)
-        heads = (options.heads, options.groups, options.groups)
-
-        def normed(values: Sequence[ir.Value]) -> list[ir.Value]:
-            pairs = zip(norms, values, strict=True)
-            return [y if norm is None else norm(op, y) for norm, y in pairs]
-
-        if options.head_norm == "all":
-            inputs = normed(inputs)
-        pairs = zip(inputs, heads, strict=True)
-        inputs = [split_heads(op, y, count, options.head_size) for y, count in pairs]
-        return tuple(normed(inputs) if options.head_norm == "each" else inputs)
+            pairs = zip(self.inputs, (x, seen, seen), strict=True)
+            query, key, value = (layer(op, y) for layer, y in pairs)
+        if norm == "all":
+            query, key = self.query_norm(op, query), self.key_norm(op, key)
+        query = split_heads(op, query, heads, size)
+        key, value = split_heads(op, key, groups, size), split_heads(op, value, groups, size)
+        if norm == "each":
+            query, key = self.query_norm(op, query), self.key_norm(op, key)
+        return query, key, value
 
 
 class FeedForward(Part):
@@ -174,13 +171,9 @@ class Layer(Part):
             self.attention = self.block(attention, "attention")
         if options.second_norm:
             self.attention = Block(self.attention, after=self.norm("second_norm"))
-        experts = options.experts
         part: nn.Module = FeedForward(options, names)
-        if experts is not None and number % experts.every == 1:
-            sizes = options.hidden_size, options.intermediate_size, options.activation
-            part = MixtureOfExperts(
-                *sizes, experts=experts.count, top=experts.top, name=names["experts"]
-            )
+        if options.experts is not None and number % options.experts.every == 1:
+            part = MixtureOfExperts(options, options.experts, names["experts"])
         self.feed_forward = self.block(part, "feed_forward")
 
     def block(self, part: nn.Module, kind: str) -> Block:

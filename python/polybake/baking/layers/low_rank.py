@@ -17,9 +17,6 @@ def with_product(
 
     ``weight`` is ``[rows, columns]``, ``left`` ``[adapters, rows, rank]``, and ``right``
     ``[adapters, rank, columns]``.
-
-    Raises:
-        InputError: The sizes do not fit each other, or there is no such adapter.
     """
     if len(left.shape) != 3 or left.shape[0] <= number:
         raise _unfit(weight, left, right)

@@ -71,11 +71,7 @@ class StoredTensor:
 
 
 def stored_tensors(path: Path) -> Iterator[StoredTensor]:
-    """Yield the tensors of ``path``, a safetensors file or one of PyTorch.
-
-    Raises:
-        InputError: The file is damaged, or as in `torch_tensors`.
-    """
+    """Yield the tensors of ``path``, a safetensors file or one of PyTorch."""
     if path.suffix in PICKLED:
         for name, found in torch_tensors(path).items():
             yield StoredTensor(path, name, found.view.shape, found.view.storage.dtype, found.array)

@@ -50,11 +50,6 @@ def load_weights(
     ``network`` was called already, so that its parameters have their whole names. A `Linear` weight
     is transposed from ``[out, in]``. ``ignored`` are prefixes of names that the network does not
     need, and ``arranged`` returns the tensors by the names of the network.
-
-    Raises:
-        InputError: A file is damaged, two tensors hold different values of one weight, or weights
-            are missing, unexpected, wrongly shaped or of an unknown dtype; the message shows the
-            first weights of each kind.
     """
     stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)

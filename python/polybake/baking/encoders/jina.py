@@ -1,10 +1,17 @@
-"""jina-embeddings-v3: XLM-RoBERTa with rotary positions, normalised after each block.
+"""Jina's models: JinaBERT, and jina-embeddings-v3 with its adapters.
 
-As it was published, ``xlm_roberta_flash``, it holds the adapters of its tasks in the same file. An
-adapter adds a product of two narrow matrices to the weight of every table and linear layer.
+JinaBERT is BERT with ALiBi in place of position embeddings, and a gated feed-forward block. Its
+checkpoints call themselves ``bert`` and bring their own code. In the second form, that of the model
+for code, queries and keys are normalised, the gate is the other half, and another normalisation
+follows attention.
 
-Source: transformers ``JinaEmbeddingsV3Model``, without pooler; ``XLMRobertaLoRA`` of
-jinaai/xlm-roberta-flash-implementation.
+jina-embeddings-v3 is XLM-RoBERTa with rotary positions. As it was published,
+``xlm_roberta_flash``, it holds the adapters of its tasks in the same file. An adapter adds a
+product of two narrow matrices to the weight of every table and linear layer.
+
+Source: ``JinaBertModel`` of jinaai/jina-bert-implementation and of
+jinaai/jina-bert-v2-qk-post-norm; transformers ``JinaEmbeddingsV3Model``; ``XLMRobertaLoRA`` of
+jinaai/xlm-roberta-flash-implementation; all without poolers.
 """
 
 import json
@@ -12,20 +19,43 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
-from polybake.baking.encoders import nomic_bert
-from polybake.baking.encoders.architecture import Architecture, Stored
-from polybake.baking.encoders.config import EncoderConfig
-from polybake.baking.encoders.options import Options
+from polybake.baking.encoders import bert, nomic_bert
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options, Stored
+from polybake.baking.encoders.options import DOWN, INPUTS, OUTPUT
 from polybake.baking.layers.low_rank import with_product
 from polybake.baking.layers.stored_tensor import StoredTensor
+from polybake.base.files.settings import NEEDED
 from polybake.errors import InputError
 
+_GATES = {"geglu": "gelu", "reglu": "relu"}
 _INSTRUCTIONS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 
 #: What PyTorch's parametrization puts behind a layer's name in those of its tensors.
 _ORIGINAL = ".parametrizations.weight.original"
 _INNER_AND_OUTER = (".parametrizations.weight.0.lora_A", ".parametrizations.weight.0.lora_B")
 _TABLES = ("embeddings.word_embeddings", "embeddings.token_type_embeddings")
+
+
+def jina_bert(config: EncoderConfig, gate: str = NEEDED) -> Options:
+    """JinaBERT's configuration; ``hidden_act`` is that of blocks without a gate."""
+    config.only("position_embedding_type", "alibi", needed=True)
+    # How the code's own ``encode`` pools, which sentence-transformers does not call.
+    config.only("emb_pooler", "mean", None)
+    kind = config.choice((*_GATES,), "feed_forward_type", default=gate)
+    return replace(
+        bert.bert(config),
+        positions=0,
+        distance_bias="alibi",
+        gated=True,
+        activation=_GATES[kind],
+        biases=INPUTS | OUTPUT | DOWN,
+        transformers_states=False,
+    )
+
+
+def jina_bert_qk(config: EncoderConfig) -> Options:
+    """The configuration of the second form."""
+    return replace(jina_bert(config, "geglu"), head_norm="all", second_norm=True)
 
 
 def jina_v3(config: EncoderConfig, theta: float = 20_000.0, key: str = "rope_theta") -> Options:
@@ -40,11 +70,7 @@ def jina_v3(config: EncoderConfig, theta: float = 20_000.0, key: str = "rope_the
 
 
 def flash(config: EncoderConfig) -> Options:
-    """The configuration by the keys of the code beside the weights, with its own defaults.
-
-    Raises:
-        InputError: There is no adapter of the name that the user chooses.
-    """
+    """The configuration by the keys of the code beside the weights, with its own defaults."""
     # How adapters are trained, and which files the code reads them from.
     config.pass_over("lora_dropout_p", "lora_main_params_trainable", "load_trained_adapters")
     config.pass_over("use_reentrant")
@@ -77,11 +103,7 @@ def _arranged(_: Options, stored: Stored) -> dict[str, StoredTensor]:
 
 
 def _adapted(options: Options, stored: Stored) -> dict[str, StoredTensor]:
-    """Add the adapter's products to the weights, and leave the other adapters out.
-
-    Raises:
-        InputError: The adapter's tensors are missing, or do not fit their weight.
-    """
+    """Add the adapter's products to the weights, and leave the other adapters out."""
     arranged = _arranged(options, stored)
     for name in [name for name in arranged if name.endswith(_ORIGINAL)]:
         layer = name.removesuffix(_ORIGINAL)
@@ -105,8 +127,24 @@ def _adapted(options: Options, stored: Stored) -> dict[str, StoredTensor]:
     return arranged
 
 
+NAMES = bert.NAMES | {
+    "gate_up": "mlp.gated_layers",
+    "down": "mlp.wo",
+    "after_feed_forward": "mlp.layernorm",
+}
+QK_NAMES = bert.NAMES | {
+    "query_norm": "attention.self.layer_norm_q",
+    "key_norm": "attention.self.layer_norm_k",
+    "second_norm": "layer_norm_1",
+    "up_gate": "mlp.up_gated_layer",
+    "down": "mlp.down_layer",
+    "after_feed_forward": "layer_norm_2",
+}
 HEADS = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")
+CODE = ("JinaBert",)
 ARCHITECTURES = {
+    "jina_bert": Architecture(jina_bert, NAMES, "bert.", bert.HEADS, own_code=CODE),
+    "jina_bert_qk": Architecture(jina_bert_qk, QK_NAMES, "bert.", bert.HEADS, own_code=CODE),
     "jina_embeddings_v3": Architecture(
         jina_v3, nomic_bert.NAMES, "roberta.", HEADS, arranged=_arranged
     ),
