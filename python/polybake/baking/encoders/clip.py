@@ -61,8 +61,6 @@ def clip(config: EncoderConfig) -> Options:
         activation=config.activation(default="quick_gelu"),
         epsilon=config.epsilon("layer_norm_eps", default=1e-5),
         norms="before",
-        embedding_norm=False,
-        final_norm=True,
         causal=True,
         # A layer behind the text tower maps into the pictures' space.
         projection=None if classes[0].endswith("CLIPTextModel") else size,

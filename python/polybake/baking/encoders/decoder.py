@@ -90,8 +90,6 @@ def decoder(
         epsilon=config.epsilon("rms_norm_eps", default=epsilon),
         norm=RMSNorm,
         norms="before",
-        embedding_norm=False,
-        final_norm=True,
         biases=config.biases(attention_bias=INPUTS | OUTPUT) if biases else frozenset(),
         activation=config.activation(*activation),
         gated=True,

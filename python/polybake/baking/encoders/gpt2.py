@@ -34,8 +34,6 @@ def gpt2(config: EncoderConfig) -> Options:
         epsilon=config.epsilon("layer_norm_epsilon", default=1e-5),
         linear=Conv1D,
         norms="before",
-        embedding_norm=False,
-        final_norm=True,
         causal=True,
     )
 

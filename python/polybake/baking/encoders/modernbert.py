@@ -33,8 +33,7 @@ def modernbert(config: EncoderConfig) -> Options:
         epsilon=config.epsilon("norm_eps", default=1e-5),
         norm=LayerNorm if config.flag("norm_bias") else _UNBIASED,
         norms="before",
-        first_norm=False,  # its input is normalised already
-        final_norm=True,
+        first_norm=False,
         gated=True,
         biases=config.biases(attention_bias=INPUTS | OUTPUT, mlp_bias=UP | DOWN),
     )

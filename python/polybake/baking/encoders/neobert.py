@@ -30,8 +30,6 @@ def neobert(config: EncoderConfig) -> Options:
         activation="silu",
         norm=RMSNorm,
         norms="before",
-        embedding_norm=False,
-        final_norm=True,
         biases=frozenset(),
         gated=True,
     )

@@ -44,10 +44,12 @@ class Options:
         padding_id: The id behind which positions are counted; None counts all tokens from 0.
         token_types: Rows of the table of token types; 0 without one.
         takes_types: Whether the tokens of a pair have types; else all have type 0.
-        norms: Whether the input of a block is normalised before it, or its sum after it; ``both``
-            normalises its input, and its output before the sum.
+        norms: Whether embeddings and the sum of each block are normalised after it, or the input of
+            each block before it, and what the last one gives; ``both`` also normalises the output
+            of each block before its sum.
         second_norm: Whether what attention gives is added and normalised once more.
-        first_norm: Whether the first layer's attention has a norm before it.
+        first_norm: Whether the first layer's attention has a norm before it; else embeddings are
+            normalised in its place.
         biases: The linear layers that have a bias.
         key_value_heads: Heads of keys and values, which query heads share; None: as many as these.
         head_norm: Whether queries and keys are normalised, each head, or all heads together.
@@ -82,11 +84,9 @@ class Options:
     padding_id: int | None = None
     token_types: int = 0
     takes_types: bool = False
-    embedding_norm: bool = True
     norms: Literal["after", "before", "both"] = "after"
     second_norm: bool = False
     first_norm: bool = True
-    final_norm: bool = False
     biases: frozenset[str] = INPUTS | OUTPUT | UP | DOWN
     key_value_heads: int | None = None
     head_norm: Literal["each", "all"] | None = None

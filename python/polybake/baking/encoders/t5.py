@@ -53,8 +53,6 @@ def t5(config: EncoderConfig) -> Options:
         epsilon=config.epsilon("layer_norm_epsilon", default=1e-6),
         norm=RMSNorm,
         norms="before",
-        embedding_norm=False,
-        final_norm=True,
         biases=frozenset(),
         scale=1.0,
         distance_bias=(buckets, furthest),

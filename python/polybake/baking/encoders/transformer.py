@@ -216,8 +216,9 @@ class Transformer(Part):
         self.token_types: Embedding | None = None
         if options.token_types:
             self.token_types = Embedding(options.token_types, size, names["token_types"])
-        embedding_norm, final_norm = options.embedding_norm, options.final_norm
-        self.embedding_norm = self.norm("embedding_norm", size) if embedding_norm else None
+        after = options.norms == "after"
+        normed = after or not options.first_norm
+        self.embedding_norm = self.norm("embedding_norm", size) if normed else None
         self.embedding_projection: Linear | None = None
         if options.embedding_size is not None:
             self.embedding_projection = Linear(size, hidden, name=names["embedding_projection"])
@@ -227,7 +228,7 @@ class Transformer(Part):
         ]
         for layer in self.layers:
             setattr(self, str(layer.name), layer)
-        self.final_norm = self.norm("final_norm") if final_norm else None
+        self.final_norm = None if after else self.norm("final_norm")
         self.projection: Linear | None = None
         if options.projection is not None:
             self.projection = self.linear("projection", hidden, options.projection)
