@@ -3,6 +3,7 @@
 Source: transformers' models of each architecture, in evaluation and without their heads.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -28,8 +29,19 @@ class Part(nn.Module):
     """A part of the network, whose layers have the names that the checkpoint gives them."""
 
     def __init__(self, options: Options, names: Names, name: str = "") -> None:
-        super().__init__(name)
+        *self.within, own = re.split(r"\.(?=\D)", name)
+        super().__init__(own)
         self.options, self.names = options, names
+
+    def __call__(self, op: OpBuilder, *args: Any, **kwargs: Any) -> Any:
+        """Add its nodes to the namespace of its name: ``encoder/layer.0``."""
+        for module in self.within:
+            op.builder.push_module(module)
+        try:
+            return super().__call__(op, *args, **kwargs)
+        finally:
+            for _ in self.within:
+                op.builder.pop_module()
 
     def linear(self, part: str, inputs: int, outputs: int) -> Linear:
         """Add a linear layer."""
@@ -222,12 +234,11 @@ class Transformer(Part):
         self.embedding_projection: Linear | None = None
         if options.embedding_size is not None:
             self.embedding_projection = Linear(size, hidden, name=names["embedding_projection"])
-        self.layers = [
-            self.layer(options, names, number, self.attention(options, names, number))
-            for number in range(max(options.order) + 1)
-        ]
-        for layer in self.layers:
-            setattr(self, str(layer.name), layer)
+        self.layers: list[Layer] = []
+        for number in range(max(options.order) + 1):
+            attention = self.attention(options, names, number)
+            self.layers.append(self.layer(options, names, number, attention))
+            setattr(self, f"layer {number}", self.layers[-1])
         self.final_norm = None if after else self.norm("final_norm")
         self.projection: Linear | None = None
         if options.projection is not None:

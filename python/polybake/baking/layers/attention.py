@@ -92,6 +92,7 @@ def attend(
     Returns:
         float32 ``[batch, sequence, heads * head_size]``.
     """
+    op.builder.push_module("attention", "Attention")
     if key_value_heads is not None and key_value_heads != heads:
         key, value = (_repeat(op, x, heads, head_size, key_value_heads) for x in (key, value))
     scores = op.MatMul(query, op.Transpose(key, perm=[0, 1, 3, 2]))
@@ -100,7 +101,9 @@ def attend(
     elif scale != 1.0:
         scores = op.Mul(scores, scale)
     attention = op.Softmax(op.Add(scores, bias), axis=-1)
-    return merge_heads(op, op.MatMul(attention, value), heads, head_size)
+    mixed = merge_heads(op, op.MatMul(attention, value), heads, head_size)
+    op.builder.pop_module()
+    return mixed
 
 
 def _repeat(
