@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from models.folders.drawn import DRAWN, SIZES
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.config import EncoderConfig, Epsilon, HiddenAct
+from polybake.baking.encoders.encoder_config import EncoderConfig, Epsilon, HiddenAct
 from polybake.baking.encoders.options import Options
 from polybake.errors import InputError
 

@@ -8,7 +8,7 @@ import pytest
 
 from models.formulas.decoder_numpy import DECODER
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.options import Options
 from polybake.errors import InputError
 

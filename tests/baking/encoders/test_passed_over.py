@@ -7,7 +7,7 @@ import pytest
 from baking.encoders.test_architecture import config
 from models.folders.recorded_keys import recorded_keys
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.base.files.known_keys import Allowed
 from polybake.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from models.formulas.rotary_numpy import SIZES
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.layers.rotary import frequencies
 from polybake.errors import InputError
 

@@ -15,7 +15,7 @@ from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write
 from models.formulas.decoder_numpy import DECODER, decoder_weights
 from polybake.baking.bake import bake
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.passed_over import READ_ELSEWHERE
 from polybake.baking.graph.check import check_graph
 from polybake.baking.recipe.resolve import resolve

@@ -15,7 +15,7 @@ from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.layers.network import new_model
 from polybake.baking.layers.weights import parameters
 from polybake.baking.recipe.resolve import resolve

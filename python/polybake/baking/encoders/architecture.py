@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.options import Names, Options
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.transformer import Transformer
@@ -50,10 +50,10 @@ class Architecture:
             classes = [str(name).rpartition(".")[2] for name in code.values()]
             if all(name.startswith(self.own_code) for name in classes):
                 config.pass_over("auto_map")
+        options = self.options(config)
         config.only("is_decoder", False)
         # Weights that are quantized may look like others, and mean something else.
         config.only("quantization_config", None)
-        options = self.options(config)
         # In transformers it makes most encoders causal, too; those that are causal have read it.
         config.only("is_causal", False, None)
         config.pass_over(*PASSED_OVER)

@@ -11,7 +11,7 @@ from typing import ClassVar
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
-from polybake.baking.encoders.config import MOST_LAYERS
+from polybake.baking.encoders.encoder_config import MOST_LAYERS
 from polybake.baking.encoders.options import Names
 from polybake.baking.encoders.transformer import Attention, Block, Layer, Part, Transformer
 from polybake.baking.layers.attention import AttentionWindow, padding_bias, window_bias

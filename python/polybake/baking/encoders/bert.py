@@ -7,7 +7,7 @@ Source: transformers ``BertModel``, ``RobertaModel``, ``ElectraModel``, ``Distil
 from dataclasses import replace
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
-from polybake.baking.encoders.config import MOST_LAYERS
+from polybake.baking.encoders.encoder_config import MOST_LAYERS
 
 #: The names of embeddings and layers, which other architectures share.
 EMBEDDINGS = {

@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
-from polybake.baking.encoders.config import Rope
+from polybake.baking.encoders.encoder_config import Rope
 from polybake.baking.encoders.options import INPUTS, OUTPUT
 from polybake.baking.layers.norms import RMSNorm
 from polybake.baking.layers.rotary import frequencies, stretched
@@ -67,13 +67,8 @@ def decoder(
 ) -> Options:
     """Read what all variants share.
 
-    Args:
-        config: The configuration.
-        head_dim: The default of this key.
-        epsilon: The default of the norms' epsilon.
-        activation: The activation's key, and its default.
-        groups: Whether the file must say how many heads have keys and values of their own.
-        biases: Whether a key says that attention has biases.
+    ``head_dim``, ``epsilon`` and the second ``activation`` are the defaults of keys. The file must
+    say how many heads have keys and values if there may be ``groups``. ``biases`` have a key.
     """
     options = config.rotary_sizes(head_dim=head_dim)
     if groups:
@@ -146,14 +141,16 @@ def llama(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> Opti
 def _factors(rope: Rope) -> dict[str, float]:
     """Llama 3's frequencies: slow ones are divided, and those between slow and fast in part."""
     values = {key: rope.settings.value(_FACTOR, key, default=None) for key in _LLAMA3}
-    missing = [key for key, value in values.items() if value is None]
-    if rope.kind == "llama3" and missing:
-        raise rope.settings.refused(f"llama3 needs {', '.join(missing)}")
-    low, high = values["low_freq_factor"], values["high_freq_factor"]
-    if low is not None and low == high:
+    factors = {_LLAMA3[key]: value for key, value in values.items() if value is not None}
+    low = factors.get("low")
+    if low is not None and low == factors.get("high"):
         raise rope.settings.refused(f"low_freq_factor and high_freq_factor are both {low}")
-    kept = values if rope.kind == "llama3" else {}
-    return {_LLAMA3[key]: value for key, value in kept.items() if value is not None}
+    if rope.kind != "llama3":
+        return {}
+    if len(factors) < len(_LLAMA3):
+        missing = ", ".join(key for key, value in values.items() if value is None)
+        raise rope.settings.refused(f"llama3 needs {missing}")
+    return factors
 
 
 def bidirec(config: EncoderConfig) -> Options:

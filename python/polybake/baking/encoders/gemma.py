@@ -10,8 +10,8 @@ import math
 from dataclasses import replace
 
 from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
 from polybake.baking.encoders.decoder import HEADS, NAMES, decoder, is_causal
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.options import Options
 from polybake.baking.layers.norms import OneBasedRMSNorm
 

@@ -6,7 +6,7 @@ Source: transformers ``GPT2Model``.
 from dataclasses import replace
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
-from polybake.baking.encoders.config import MOST_LAYERS
+from polybake.baking.encoders.encoder_config import MOST_LAYERS
 from polybake.baking.layers.linear import Conv1D
 
 

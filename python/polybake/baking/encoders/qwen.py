@@ -13,8 +13,8 @@ from dataclasses import replace
 from pydantic import TypeAdapter
 
 from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
 from polybake.baking.encoders.decoder import HEADS, NAMES, decoder, is_causal
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.options import INPUTS, Options
 
 _CLASSES: TypeAdapter[tuple[str, ...] | None] = TypeAdapter(tuple[str, ...] | None)

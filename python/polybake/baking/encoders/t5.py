@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
-from polybake.baking.encoders.config import HiddenAct
+from polybake.baking.encoders.encoder_config import HiddenAct
 from polybake.baking.layers.norms import RMSNorm
 
 _BUCKETS: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=4, le=4096, strict=True)])

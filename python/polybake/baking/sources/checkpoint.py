@@ -14,7 +14,7 @@ from pydantic import Field
 
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Architecture
-from polybake.baking.encoders.config import EncoderConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.options import Options
 from polybake.baking.encoders.transformer import keys_values
 from polybake.baking.layers.network import check_every_parameter_is_placed
