@@ -8,11 +8,10 @@ from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.attention import attend, padding_bias, split_heads
 from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d
 from polybake.baking.layers.embedding import Embedding
-from polybake.baking.layers.layer_norm import LayerNorm
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.lstm import LstmLayers
 from polybake.baking.layers.network import write_network
-from polybake.baking.layers.rms_norm import RMSNorm
+from polybake.baking.layers.norms import LayerNorm, RMSNorm
 
 __all__ = [
     "ACTIVATIONS",

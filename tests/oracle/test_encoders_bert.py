@@ -11,8 +11,7 @@ from safetensors import safe_open
 from models.folders.bert import KINDS, roberta
 from models.folders.saved import MAX_LENGTH, save
 from models.folders.seeded import randomise
-from polybake.baking.layers.log_buckets import log_buckets
-from polybake.baking.layers.relative_bias import relative_buckets
+from polybake.baking.layers.positions import log_buckets, relative_buckets
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import FOLDER, Proven
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.folders.tiny_folders import write_bert
-from models.formulas import jina_bert_numpy, nomic_moe_numpy
+from models.formulas import jina_bert_numpy, neobert_numpy, nomic_moe_numpy
 from models.formulas.rotary_numpy import Floats, Weights
 from polybake.base.modelfile.fixture import Case
 from support.oracle.agreement import Agreement, agreement_case_by_case, bake_source
@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Floats], Forward]] = {
         jina_bert_numpy.weights(code=True),
         jina_bert_numpy.forward_code,
     ),
+    "neobert": (neobert_numpy.CONFIG, neobert_numpy.weights(), neobert_numpy.forward),
     "nomic_bert, experts": (
         nomic_moe_numpy.CONFIG,
         nomic_moe_numpy.weights(),

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2] / "python" / "polybake"
 WINGS = ("baking", "runtime/tokenizer.py", "runtime/pairs.py", "base/files", "config.py")
 
 #: What refuses, and what is given a remedy for a file that it refuses: how much it is given then.
-_CALLS = {"InputError": 1, "ValueError": 1, "refused": 2, "read": 3, "needed_file": 2}
+_CALLS = {"InputError": 1, "ValueError": 1, "refused": 1, "read": 3, "needed_file": 2}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def _refusals_of(file: str, call: ast.Call) -> Iterator[Refusal]:
         return
     text = " ".join(map(_text, given))
     repeats = kind == "InputError" and re.fullmatch(r"([^;]*: )?\{.*(error|fault)\W*\}", text)
-    if repeats or (kind == "ValueError" and ";" not in text):
+    bare = kind == "ValueError" or (kind == "refused" and len(given) == 1)
+    if repeats or (bare and ";" not in text):
         return
     yield Refusal(file, text, ".*".join(map(_pattern, given)))
 

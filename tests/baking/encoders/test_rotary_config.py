@@ -5,12 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from models.formulas.rotary_numpy import SIZES
-from polybake.baking.encoders.rotary_config import OneThetaConfig, TwoThetasConfig
+from polybake.baking.encoders.encoder_config import EncoderConfig
+from polybake.baking.layers.rotary import frequencies
+from polybake.errors import InputError
 
-FULL = "full_attention"
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+def one_theta(settings: dict[str, Any]) -> tuple[tuple[float, ...], ...]:
+    config = EncoderConfig(SIZES | settings)
+    return config.one_theta(config.rotary_sizes(), 10_000.0).frequencies
+
+
+def two_thetas(settings: dict[str, Any]) -> tuple[tuple[float, ...], ...]:
+    config = EncoderConfig(SIZES | settings)
+    options = config.layer_types(config.rotary_sizes(), 9, lambda layer: layer > 0)
+    return config.two_thetas(options, 3.0, 5.0).frequencies
+
+
+def turns(*thetas: float) -> tuple[tuple[float, ...], ...]:
+    size = EncoderConfig(SIZES).rotary_sizes().head_size
+    return tuple(frequencies(size, theta) for theta in thetas)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +43,7 @@ FULL = "full_attention"
 )
 def test_one_theta(settings: dict[str, Any], theta: float) -> None:
     """Theta stands alone or in rope_parameters, which win."""
-    assert OneThetaConfig.model_validate(SIZES | settings).theta == theta
+    assert one_theta(settings) == turns(theta, theta, theta)
 
 
 @pytest.mark.parametrize(
@@ -34,12 +51,12 @@ def test_one_theta(settings: dict[str, Any], theta: float) -> None:
     [
         ({}, 3.0),
         ({"rope_parameters": {FULL: {"rope_theta": 7}}}, 7.0),
-        ({"rope_parameters": {FULL: None, "sliding_attention": {"rope_theta": 7}}}, 3.0),
+        ({"rope_parameters": {FULL: None, SLIDING: {"rope_theta": 5}}}, 3.0),
     ],
 )
 def test_two_thetas(settings: dict[str, Any], theta: float) -> None:
     """A type of layer has its own theta, or else the older key's."""
-    assert TwoThetasConfig.model_validate(SIZES | settings).theta("full_attention", 3.0) == theta
+    assert two_thetas(settings) == turns(theta, 5.0, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +69,9 @@ def test_two_thetas(settings: dict[str, Any], theta: float) -> None:
     ],
 )
 def test_refuses_other_rotations(settings: dict[str, Any], shown: str) -> None:
-    """Scaled positions and impossible heads are errors that name the key."""
-    with pytest.raises(ValidationError, match=shown):
-        OneThetaConfig.model_validate(SIZES | settings)
+    """Scaled positions and impossible thetas are errors that name the key."""
+    with pytest.raises(InputError, match=shown):
+        one_theta(settings)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +79,12 @@ def test_refuses_other_rotations(settings: dict[str, Any], shown: str) -> None:
     [
         ({"rope_scaling": {"type": "linear", "factor": 2.0}}, "rope_scaling"),
         ({"rope_parameters": {FULL: {"rope_type": "linear"}}}, "rope_parameters.full_attention"),
+        ({"rope_parameters": {"rope_theta": None}}, "rope_parameters.rope_theta: expected keys"),
         ({"layer_types": [FULL]}, "layer_types has 1 entries, expected num_hidden_layers 3"),
-        ({"layer_types": [FULL, FULL, "chunked_attention"]}, r"layer_types\.2"),
+        ({"layer_types": [FULL, FULL, "chunked_attention"]}, r"layer_types\[2\]"),
     ],
 )
 def test_refuses_other_layers(settings: dict[str, Any], shown: str) -> None:
     """Unknown types of layers, or too few, are errors that name the key."""
-    with pytest.raises(ValidationError, match=shown):
-        TwoThetasConfig.model_validate(SIZES | settings)
+    with pytest.raises(InputError, match=shown):
+        two_thetas(settings)

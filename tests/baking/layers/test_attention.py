@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from models.parts.tiny_encoders import run_graph
-from polybake.baking.layers.attention import padding_bias
-from polybake.baking.layers.attention_window import AttentionWindow, window_bias
+from polybake.baking.layers.attention import AttentionWindow, padding_bias, window_bias
 
 MASK = np.array([[1, 1, 1, 1], [0, 1, 1, 1]])
 

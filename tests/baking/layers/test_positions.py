@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from models.parts.tiny_encoders import run_graph
-from polybake.baking.layers.alibi import slopes
-from polybake.baking.layers.log_buckets import log_buckets
-from polybake.baking.layers.positions import positions_after_padding
-from polybake.baking.layers.relative_bias import relative_buckets
+from polybake.baking.layers.positions import (
+    log_buckets,
+    positions_after_padding,
+    relative_buckets,
+    slopes,
+)
 from polybake.baking.layers.rotary import frequencies
 
 IDS = np.array([[7, 8, 1, 9], [7, 9, 1, 1], [1, 1, 7, 8]])
@@ -45,7 +47,7 @@ def test_frequencies_fall_by_powers_of_theta(size: int, theta: float, ntk: float
     pairs = np.arange(size // 2) / (size // 2)
     expected = ntk ** (-2 / size) * (theta * ntk) ** -pairs
     np.testing.assert_allclose(found, expected, rtol=5e-7)
-    assert found == [float(np.float32(value)) for value in found]
+    assert found == tuple(float(np.float32(value)) for value in found)
 
 
 def test_t5s_buckets() -> None:

@@ -174,7 +174,7 @@ def test_an_adapters_product_is_added(dtype: type, tmp_path: Path) -> None:
         one.name: replace(one, array=lambda one=one: (read.append(one.name), one.array())[1])
         for one in stored_tensors(tmp_path / "model.safetensors")
     }
-    made = with_product(**stored, place=1, scale=0.25)
+    made = with_product(**stored, number=1, scale=0.25)
     assert (made.name, made.shape, made.dtype, read) == ("weight", (5, 7), "F32", [])
     weight, left, right = (arrays[name].astype(np.float64) for name in sizes)
     found = made.array()
@@ -183,4 +183,4 @@ def test_an_adapters_product_is_added(dtype: type, tmp_path: Path) -> None:
     for name, size in (("left", (5, 2)), ("left", (1, 5, 2)), ("right", (2, 2, 7))):
         other = stored | {name: replace(stored[name], shape=size)}
         with pytest.raises(InputError, match=r"do not fit: weight \[.*left \[.*right \["):
-            with_product(**other, place=2, scale=1.0)
+            with_product(**other, number=2, scale=1.0)

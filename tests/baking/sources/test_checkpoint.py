@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 from models.bake import bake
-from models.folders.drawn import write_drawn
+from models.folders.drawn import DRAWN, SIZES, write_drawn
 from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write_bert, write_json
 from models.formulas.decoder_numpy import DECODER, decoder_weights
 from polybake.baking.encoders import ENCODERS
+from polybake.baking.encoders.encoder_config import EncoderConfig
 from polybake.baking.encoders.passed_over import READ_ELSEWHERE
 from polybake.baking.graph.check import check_graph
 from polybake.baking.recipe.resolve import resolve
@@ -23,6 +25,7 @@ from polybake.baking.sources.heads.masked_lm import MaskedLMConfig
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
 from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import SourceSettings
+from polybake.base.files.known_keys import Allowed
 from polybake.cli.init import init
 from polybake.cli.inspect import source_facts
 from polybake.errors import InputError, RequirementMissing
@@ -108,10 +111,13 @@ def test_code_of_a_model_is_refused(code: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PROVEN_CODE)
 def test_code_that_is_known_to_compute_the_same_is_passed_over(name: str) -> None:
     """By the names of its classes, whatever repository it lies in."""
-    config = ENCODERS[name].Config
-    assert config.passes_over("auto_map", {"AutoModel": PROVEN_CODE[name]})
     other = {"AutoModel": PROVEN_CODE[name], "AutoModelForMaskedLM": "modeling.Other"}
-    assert not config.passes_over("auto_map", other)
+    proven, refused = ({"AutoModel": PROVEN_CODE[name]}, other)
+    for code in (proven, refused):
+        config = EncoderConfig({**DRAWN.get(name, SIZES), "auto_map": code})
+        ENCODERS[name].read(config)
+        with nullcontext() if code is proven else pytest.raises(InputError, match="auto_map"):
+            config.check(Allowed())
 
 
 def test_what_other_parts_of_polybake_read_is_no_architecture_s_own() -> None:

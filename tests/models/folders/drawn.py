@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import GraphBuilder, ir
 
 from models.bake import bake
 from models.folders.bert import DEBERTA_V3
@@ -15,7 +16,9 @@ from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.layers.linear import Linear
+from polybake.baking.encoders.encoder_config import EncoderConfig
+from polybake.baking.layers.network import new_model
+from polybake.baking.layers.weights import parameters
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 
@@ -103,6 +106,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     "modernbert": SIZES
     | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},
     "mpnet": CONFIG | SIZES,
+    "neobert": SIZES,
     "nomic_bert": TURNED | {"type_vocab_size": 2},
     "qwen2": TURNED | {"num_key_value_heads": 4},
     "qwen3": GROUPED | {"head_dim": 64},
@@ -123,7 +127,7 @@ DRAWN: dict[str, dict[str, Any]] = {
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
 #: float32. BART's decoder has ten a layer.
 PRODUCTS = dict.fromkeys(DRAWN, 12)
-PRODUCTS |= dict.fromkeys(("gpt2", "gte", "jina_embeddings_v3", "modernbert"), 8)
+PRODUCTS |= dict.fromkeys(("gpt2", "gte", "jina_embeddings_v3", "modernbert", "neobert"), 8)
 PRODUCTS |= dict.fromkeys(("eurobert", "gemma", "gemma3_text", "llama", "mistral"), 14)
 PRODUCTS |= {"qwen2": 14, "qwen3": 14, "nomic_bert": 10, "albert": 13, "electra": 13}
 PRODUCTS |= {"deberta": 16, "deberta-v2": 6, "bart": 32}
@@ -135,15 +139,16 @@ def drawn_weights(
     """Weights whose spread keeps the size of what they multiply; those of norms are around 1."""
     random = np.random.default_rng(4)
     architecture = ENCODERS[kind]
-    network = architecture(architecture.Config.model_validate(config or DRAWN[kind]))
+    options = architecture.read(EncoderConfig(config or DRAWN[kind]))
+    network = architecture.network(options, architecture.names)
+    graph, shape = GraphBuilder(new_model().graph), ["batch", "sequence"]
+    network(graph.op, *(graph.input(name, ir.DataType.INT64, shape) for name in ("ids", "mask")))
     weights = {}
-    for path, module in network.named_modules():
-        for name, parameter in module.named_parameters(path, recurse=False):
-            shape = tuple(int(size) for size in parameter.shape or ())
-            linear = isinstance(module, Linear) and parameter is module.weight
-            spread = shape[0] ** -0.5 if linear else 0.2
-            drawn = random.normal(0, spread, shape[::-1] if linear else shape)
-            weights[name] = (drawn + ("norm" in name.lower())).astype(np.float32)
+    for name, parameter, linear in parameters(network):
+        sizes = tuple(int(size) for size in parameter.shape or ())
+        spread = sizes[0] ** -0.5 if linear else 0.2
+        drawn = random.normal(0, spread, sizes[::-1] if linear else sizes)
+        weights[name] = (drawn + ("norm" in name.lower())).astype(np.float32)
     return weights
 
 

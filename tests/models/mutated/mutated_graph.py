@@ -35,7 +35,7 @@ def renames_values(parts: Parts) -> None:
 def pools_the_first_token(parts: Parts) -> None:
     """The first token's embedding takes the place of the mean."""
     node = node_of(parts, "steps.0/Div")
-    node.input[0] = node_of(parts, "encoder/layer.0/output/LayerNorm/LayerNormalization").output[0]
+    node.input[0] = node_of(parts, "encoder/layer.0/output.LayerNorm/LayerNormalization").output[0]
     first = "zero = Constant<value_int = 0>() out = Gather<axis = 1>(a, zero)"
     replace_node(parts, node.output[0], first)
 
@@ -70,7 +70,7 @@ def attends_to_padding(parts: Parts) -> None:
 
 
 def scores_are_not_scaled(parts: Parts) -> None:
-    scaled = node_of(parts, "encoder/layer.0/attention/self/Div").output[0]
+    scaled = node_of(parts, "encoder/layer.0/attention/Div").output[0]
     replace_node(parts, scaled, "out = Identity(a)")
 
 
@@ -87,7 +87,7 @@ def other_epsilon(parts: Parts) -> None:
 
 def approximates_gelu(parts: Parts) -> None:
     """GELU is x sigmoid(1.702 x), as in CLIP; ``a`` of the replaced node is x / sqrt(2)."""
-    erf = node_of(parts, "encoder/layer.0/intermediate/Erf").output[0]
+    erf = node_of(parts, "encoder/layer.0/Erf").output[0]
     replace_node(
         parts, erf, "k = Constant<value_float = 1.2034958>() ka = Mul(k, a) out = Tanh(ka)"
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.baking.assemble.prompts import Prompts
-from polybake.baking.encoders.decoder import DecoderConfig, keys_values
+from polybake.baking.encoders.transformer import keys_values
 from polybake.baking.golden.golden import THREADS
 from polybake.baking.graph.open_written import open_written
 from polybake.baking.layers.prefix_cache import PrefixCache
@@ -37,17 +37,14 @@ def cache_prefixes(
     It changes none if the encoder is causal and the steps read a text's last token alone. Prompts
     are taken in their order as long as there is room for them.
     """
-    if not (isinstance(encoder, Checkpoint) and _reads_last(steps)):
-        return encoder
-    config = encoder.config
-    if not (isinstance(config, DecoderConfig) and config.causal):
+    if not (isinstance(encoder, Checkpoint) and encoder.caches and _reads_last(steps)):
         return encoder
     found = dict(_prefixes(source, prompts))
     if not found:
         return encoder
     whole = encoder.reference(folder)
-    layers = config.num_hidden_layers
-    token = 2 * layers * config.num_key_value_heads * config.head_size * 4
+    options, layers = encoder.options, encoder.options.num_layers
+    token = 2 * layers * options.groups * options.head_size * 4
     room = max(_MOST, int(_PART * sum(file.stat().st_size for file in folder.iterdir()))) // token
     names = [name for layer in range(layers) for name in keys_values(layer)]
     session = open_written(whole.path, threads=THREADS, name=encoder.name)

@@ -1,194 +1,178 @@
-"""BERT, as a module tree whose names are the checkpoint's.
+"""BERT and its line: RoBERTa, ELECTRA, DistilBERT, ALBERT and MPNet.
 
-Source: transformers ``BertModel``, without pooler, in evaluation.
+Source: transformers ``BertModel``, ``RobertaModel``, ``ElectraModel``, ``DistilBertModel``,
+``AlbertModel`` and ``MPNetModel``, without poolers.
 """
 
-from typing import ClassVar, Literal, Self
+from dataclasses import replace
 
-from onnxscript import OpBuilder, ir, nn
-from pydantic import model_validator
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
+from polybake.baking.encoders.encoder_config import MOST_LAYERS
 
-from polybake.baking.encoders.architecture import (
-    Architecture,
-    EncoderConfig,
-    Epsilon,
-    HiddenAct,
-    Size,
-    check_heads,
-)
-from polybake.baking.layers.activations import ACTIVATIONS
-from polybake.baking.layers.attention import attend, padding_bias, split_heads
-from polybake.baking.layers.embedding import Embedding, PositionEmbedding
-from polybake.baking.layers.layer_norm import LayerNorm
-from polybake.baking.layers.linear import Linear
-from polybake.baking.layers.stack import Stack
+#: The names of embeddings and layers, which other architectures share.
+EMBEDDINGS = {
+    "tokens": "embeddings.word_embeddings",
+    "positions": "embeddings.position_embeddings",
+    "token_types": "embeddings.token_type_embeddings",
+    "embedding_norm": "embeddings.LayerNorm",
+}
+NAMES = EMBEDDINGS | {
+    "layer": "encoder.layer.{}",
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "output": "attention.output.dense",
+    "after_attention": "attention.output.LayerNorm",
+    "widen": "intermediate.dense",
+    "down": "output.dense",
+    "after_feed_forward": "output.LayerNorm",
+}
+#: Buffers that old checkpoints hold.
+BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
+HEADS = ("pooler.", "cls.", "classifier.", "qa_outputs.", *BUFFERS)
+
+DISTILBERT = EMBEDDINGS | {
+    "layer": "transformer.layer.{}",
+    "query": "attention.q_lin",
+    "key": "attention.k_lin",
+    "value": "attention.v_lin",
+    "output": "attention.out_lin",
+    "after_attention": "sa_layer_norm",
+    "widen": "ffn.lin1",
+    "down": "ffn.lin2",
+    "after_feed_forward": "output_layer_norm",
+}
+ALBERT = EMBEDDINGS | {
+    "embedding_projection": "encoder.embedding_hidden_mapping_in",
+    "layer": "encoder.albert_layer_groups.{}.albert_layers.{}",
+    "query": "attention.query",
+    "key": "attention.key",
+    "value": "attention.value",
+    "output": "attention.dense",
+    "after_attention": "attention.LayerNorm",
+    "widen": "ffn",
+    "down": "ffn_output",
+    "after_feed_forward": "full_layer_layer_norm",
+}
+MPNET = NAMES | {
+    "relative_bias": "encoder.relative_attention_bias",
+    "query": "attention.attn.q",
+    "key": "attention.attn.k",
+    "value": "attention.attn.v",
+    "output": "attention.attn.o",
+    "after_attention": "attention.LayerNorm",
+}
 
 
-class BertConfig(EncoderConfig):
+def bert(config: EncoderConfig) -> Options:
     """BERT's configuration."""
-
-    intermediate_size: Size
-    max_position_embeddings: Size
-    type_vocab_size: Size = 2
-    layer_norm_eps: Epsilon = 1e-12
-    hidden_act: HiddenAct = "gelu"
-    position_embedding_type: Literal["absolute"] = "absolute"
-    add_cross_attention: Literal[False] = False
-
-    @property
-    def token_types(self) -> int:
-        """Rows of the table of token types."""
-        return self.type_vocab_size
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        check_heads(self)
-        return self
-
-
-class Embeddings(nn.Module):
-    """The sum of word, position and token type embeddings, normalised."""
-
-    def __init__(self, config: BertConfig, size: int) -> None:
-        super().__init__()
-        self.word_embeddings = Embedding(config.vocab_size, size)
-        self.position_embeddings: Embedding = PositionEmbedding(
-            config.max_position_embeddings, size
-        )
-        self.token_type_embeddings = Embedding(config.type_vocab_size, size)
-        self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
-
-    def forward(
-        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
-    ) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, size]``.
-
-        Every token of a single text is of type 0.
-        """
-        words = self.word_embeddings(op, input_ids)
-        kinds = op.Constant(value_int=0) if token_type_ids is None else token_type_ids
-        places = op.Add(self.places(op, input_ids), self.token_type_embeddings(op, kinds))
-        return self.LayerNorm(op, op.Add(words, places))
-
-    def places(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Embeddings of the tokens' places, which broadcast to ``[batch, sequence, size]``."""
-        return self.position_embeddings(op, input_ids)
-
-
-class SelfAttention(nn.Module):
-    """Scaled dot-product attention of all tokens with the unmasked ones."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.heads = config.num_attention_heads
-        self.head_size = config.hidden_size // config.num_attention_heads
-        self.query = Linear(config.hidden_size, config.hidden_size)
-        self.key = Linear(config.hidden_size, config.hidden_size)
-        self.value = Linear(config.hidden_size, config.hidden_size)
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        query, key, value = (
-            split_heads(op, part(op, x), self.heads, self.head_size)
-            for part in (self.query, self.key, self.value)
-        )
-        return attend(op, query, key, value, bias, heads=self.heads, head_size=self.head_size)
-
-
-class ResidualOutput(nn.Module):
-    """A linear layer whose result is added to the block's input and normalised."""
-
-    def __init__(self, inputs: int, outputs: int, epsilon: float) -> None:
-        super().__init__()
-        self.dense = Linear(inputs, outputs)
-        self.LayerNorm = LayerNorm(outputs, epsilon)
-
-    def forward(self, op: OpBuilder, x: ir.Value, residual: ir.Value) -> ir.Value:
-        """Map float32 ``[batch, sequence, inputs]`` to ``[batch, sequence, outputs]``."""
-        return self.LayerNorm(op, op.Add(self.dense(op, x), residual))
-
-
-class Attention(nn.Module):
-    """Self-attention, of whatever kind, and its output layer."""
-
-    def __init__(self, config: BertConfig, attention: nn.Module) -> None:
-        super().__init__()
-        self.self = attention
-        self.output = ResidualOutput(config.hidden_size, config.hidden_size, config.layer_norm_eps)
-
-    def forward(self, op: OpBuilder, x: ir.Value, *given: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        return self.output(op, self.self(op, x, *given), x)
-
-
-class Intermediate(nn.Module):
-    """The widening half of the feed-forward block."""
-
-    def __init__(self, inputs: int, outputs: int, activation: str) -> None:
-        super().__init__()
-        self.dense = Linear(inputs, outputs)
-        self.activation = ACTIVATIONS[activation]
-
-    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Map float32 ``[..., inputs]`` to ``[..., outputs]``."""
-        return self.activation.build(op, self.dense(op, x))
-
-
-class Layer(nn.Module):
-    """One transformer layer, normalised after each block."""
-
-    def __init__(self, config: BertConfig, attention: nn.Module) -> None:
-        super().__init__()
-        self.attention = attention
-        hidden, wide = config.hidden_size, config.intermediate_size
-        self.intermediate = Intermediate(hidden, wide, config.hidden_act)
-        self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
-
-    def forward(self, op: OpBuilder, x: ir.Value, *given: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``; attention gets what is given."""
-        x = self.attention(op, x, *given)
-        return self.output(op, self.intermediate(op, x), x)
-
-
-class Bert(Architecture):
-    """The whole encoder: token ids to token embeddings."""
-
-    Config: ClassVar[type[BertConfig]] = BertConfig
-    typed: ClassVar[bool] = True
-    prefix: ClassVar[str] = "bert."
-    ignored: ClassVar[tuple[str, ...]] = (
-        "pooler.",
-        "cls.",
-        "classifier.",
-        "qa_outputs.",
-        "embeddings.position_ids",
-        "embeddings.token_type_ids",
+    config.only("position_embedding_type", "absolute")
+    config.only("add_cross_attention", False)
+    return replace(
+        config.sizes(),
+        positions=config.size("max_position_embeddings"),
+        token_types=config.size("type_vocab_size", default=2),
+        takes_types=True,
+        epsilon=config.epsilon("layer_norm_eps", default=1e-12),
+        activation=config.activation(),
+        transformers_states=True,
     )
 
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.embeddings = Embeddings(config, config.hidden_size)
-        self.encoder = Stack(
-            [
-                Layer(config, Attention(config, SelfAttention(config)))
-                for _ in range(config.num_hidden_layers)
-            ]
-        )
-        self.hidden_states = self.encoder.hidden_states
 
-    def forward(
-        self,
-        op: OpBuilder,
-        input_ids: ir.Value,
-        attention_mask: ir.Value,
-        token_type_ids: ir.Value | None = None,
-    ) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        embeddings = self.embed(op, input_ids, token_type_ids)
-        return self.encoder(op, embeddings, padding_bias(op, attention_mask))
+def roberta(config: EncoderConfig) -> Options:
+    """RoBERTa's configuration."""
+    return replace(bert(config), padding_id=config.count("pad_token_id", default=1))
 
-    def embed(
-        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
-    ) -> ir.Value:
-        """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
-        return self.embeddings(op, input_ids, token_type_ids)
+
+def electra(config: EncoderConfig) -> Options:
+    """ELECTRA's configuration; embeddings of the layers' size are not projected."""
+    options, size = bert(config), config.size("embedding_size", default=128)
+    return replace(options, embedding_size=None if size == options.hidden_size else size)
+
+
+def distilbert(config: EncoderConfig) -> Options:
+    """DistilBERT's configuration."""
+    # Positions are weights of the checkpoint, whatever they began as.
+    config.pass_over("sinusoidal_pos_embds", "tie_weights_")
+    return replace(
+        config.sizes(
+            hidden_size=("dim",),
+            num_layers=("n_layers",),
+            heads=("n_heads",),
+            intermediate_size=("hidden_dim",),
+        ),
+        positions=config.size("max_position_embeddings"),
+        activation=config.activation("activation"),
+        transformers_states=True,
+    )
+
+
+def albert(config: EncoderConfig) -> Options:
+    """ALBERT's configuration; each group is used for an equal run of layers."""
+    # The first is a decoder's; transformers reads none of the others, the first checkpoints' own.
+    config.pass_over("add_cross_attention")
+    config.pass_over("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks")
+    options = bert(config)
+    groups = config.size("num_hidden_groups", default=1, at_most=MOST_LAYERS)
+    inner = config.size("inner_group_num", default=1, at_most=MOST_LAYERS)
+    run = options.num_layers / groups
+    used = [int(layer / run) for layer in range(options.num_layers)]
+    return replace(
+        options,
+        activation=config.activation(default="gelu_new"),
+        embedding_size=config.size("embedding_size", default=128),
+        shared=tuple(group * inner + layer for group in used for layer in range(inner)),
+        group_size=inner,
+        transformers_states=False,
+    )
+
+
+def mpnet(config: EncoderConfig) -> Options:
+    """MPNet's configuration; padding and furthest distance are constants of transformers' code."""
+    # MPNet's own attention reads neither.
+    config.pass_over("is_causal", "add_cross_attention")
+    config.only("relative_attention_num_buckets", 32)
+    options = bert(config)
+    return replace(options, padding_id=1, token_types=0, takes_types=False, distance_bias=(32, 128))
+
+
+ROBERTA = Architecture(roberta, NAMES, "roberta.", (*HEADS, "lm_head."))
+ARCHITECTURES = {
+    "albert": Architecture(
+        albert,
+        ALBERT,
+        "albert.",
+        (
+            *("pooler.", "predictions.", "sop_classifier.", "classifier.", "qa_outputs."),
+            *BUFFERS,
+        ),
+    ),
+    "bert": Architecture(bert, NAMES, "bert.", HEADS),
+    "camembert": ROBERTA,
+    "distilbert": Architecture(
+        distilbert,
+        DISTILBERT,
+        "distilbert.",
+        (
+            *("vocab_transform.", "vocab_layer_norm.", "vocab_projector.", "pre_classifier."),
+            *("classifier.", "qa_outputs.", "embeddings.position_ids"),
+        ),
+    ),
+    "electra": Architecture(
+        electra,
+        NAMES | {"embedding_projection": "embeddings_project"},
+        "electra.",
+        (
+            *("discriminator_predictions.", "generator_predictions.", "generator_lm_head."),
+            *("classifier.", "qa_outputs.", *BUFFERS),
+        ),
+    ),
+    "mpnet": Architecture(
+        mpnet,
+        MPNET,
+        "mpnet.",
+        ("pooler.", "lm_head.", "classifier.", "qa_outputs.", "embeddings.position_ids"),
+    ),
+    "roberta": ROBERTA,
+    "xlm-roberta": ROBERTA,
+}

@@ -1,223 +1,235 @@
 """DeBERTa-v2 and v3: attention of contents and relative positions, kept apart.
 
-Source: transformers ``DebertaV2Model``, in evaluation; DeBERTa-v3's checkpoints are of this type.
+The first version has a row for each distance; its queries, keys and values are one layer, head by
+head, and keys have no bias.
+
+Source: transformers ``DebertaV2Model`` and ``DebertaModel``; DeBERTa-v3's checkpoints are of the
+type ``deberta-v2``.
 """
 
 import math
-from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from onnxscript import OpBuilder, ir, nn
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, TypeAdapter
 
-from polybake.baking.encoders.architecture import Architecture, Epsilon, check_heads
-from polybake.baking.encoders.bert import Attention, BertConfig, Layer
-from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.encoders import bert
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options, Stored
+from polybake.baking.encoders.options import Names
+from polybake.baking.encoders.transformer import Attention, Transformer
 from polybake.baking.layers.attention import attend, padding_bias, split_heads
-from polybake.baking.layers.embedding import Embedding
-from polybake.baking.layers.layer_norm import LayerNorm
-from polybake.baking.layers.linear import Linear
-from polybake.baking.layers.log_buckets import log_buckets
-from polybake.baking.layers.positions import distances
-from polybake.baking.layers.stack import Stack
+from polybake.baking.layers.positions import distances, log_buckets
+from polybake.baking.layers.prefix_cache import Past
+from polybake.baking.layers.stored_tensor import StoredTensor
+
+_OPTIONAL_INTEGER: TypeAdapter[int | None] = TypeAdapter(int | None)
 
 
-class DebertaConfig(BertConfig):
-    """DeBERTa-v2's configuration, for models with relative positions only."""
+def _listed(value: object) -> object:
+    return [part.strip() for part in value.lower().split("|")] if isinstance(value, str) else value
 
-    #: Whether the layers that make keys have a bias.
-    key_bias: ClassVar[bool] = True
 
-    max_position_embeddings: Annotated[int, Field(gt=0, le=2**20, strict=True)]
-    layer_norm_eps: Epsilon = 1e-7
-    relative_attention: Literal[True]
-    position_biased_input: Literal[False]
-    type_vocab_size: Literal[0] = 0
-    conv_kernel_size: Literal[0] = 0
-    embedding_size: int | None = None
-    attention_head_size: int | None = None
-    max_relative_positions: int = -1
-    position_buckets: int = -1
-    pos_att_type: tuple[Literal["c2p", "p2c"], ...] = ()
-    share_att_key: bool = False
-    norm_rel_ebd: Literal["none", "layer_norm"] = "none"
-    # DeBERTa's own attention reads none of these.
-    is_causal: Any = None
-    add_cross_attention: Any = None
-    position_embedding_type: Any = None
-    # The head's legacy layers, and what a convolution that is not there ends with.
-    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"conv_act", "legacy"}
+_KINDS: TypeAdapter[tuple[str, ...]] = TypeAdapter(
+    Annotated[tuple[Literal["c2p", "p2c"], ...], BeforeValidator(_listed)]
+)
 
-    @field_validator("pos_att_type", mode="before")
-    @classmethod
-    def _listed(cls, value: object) -> object:
-        return (
-            [part.strip() for part in value.lower().split("|")] if isinstance(value, str) else value
-        )
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        check_heads(self)
-        head_size = self.hidden_size // self.num_attention_heads
-        for key, found, expected in (
-            ("embedding_size", self.embedding_size, self.hidden_size),
-            ("attention_head_size", self.attention_head_size, head_size),
-        ):
-            if found not in (None, expected):
-                raise ValueError(f"{key} {found} is not supported, only {expected}")
-        if self.position_buckets == 1 or self.furthest < 2:
-            raise ValueError("position_buckets and max_relative_positions leave no position")
-        return self
+@dataclass(frozen=True, kw_only=True)
+class DebertaOptions(Options):
+    """DeBERTa's options.
 
-    @property
-    def furthest(self) -> int:
-        """The distance at which the logarithmic buckets end."""
-        given = self.max_relative_positions
-        return given if given >= 1 else self.max_position_embeddings
+    Attributes:
+        kinds: The scores of contents and positions that are added: ``c2p`` and ``p2c``.
+        buckets: Logarithmic buckets of distances; each distance has its own where there are none.
+        furthest: The distance at which they end.
+        last: From there on all distances share a row, so that a text may have any length.
+        share_key: Whether positions share the layers of queries and keys with contents.
+        norm_positions: Whether the relative embeddings are normalised.
+    """
+
+    kinds: tuple[str, ...]
+    buckets: int
+    furthest: int
+    last: int
+    share_key: bool
+    norm_positions: bool
 
     @property
     def span(self) -> int:
         """Relative embeddings on each side."""
-        return self.position_buckets if self.position_buckets > 0 else self.furthest
+        return self.buckets if self.buckets > 0 else self.furthest
 
 
-class Embeddings(nn.Module):
-    """Word embeddings, normalised."""
+def deberta(config: EncoderConfig) -> DebertaOptions:
+    """DeBERTa-v2's configuration, for models with relative positions only."""
+    config.only("relative_attention", True, needed=True)
+    config.only("position_biased_input", False, needed=True)
+    config.only("type_vocab_size", 0)
+    config.only("conv_kernel_size", 0)
+    # DeBERTa's own attention reads none of these.
+    config.pass_over("is_causal", "add_cross_attention", "position_embedding_type")
+    # The head's legacy layers, and what a convolution that is not there ends with.
+    config.pass_over("conv_act", "legacy")
+    options = replace(
+        config.sizes(),
+        activation=config.activation(),
+        epsilon=config.epsilon("layer_norm_eps", default=1e-7),
+    )
+    for key, size in (
+        ("embedding_size", options.hidden_size),
+        ("attention_head_size", options.head_size),
+    ):
+        if config.value(_OPTIONAL_INTEGER, key, default=None) not in (None, size):
+            raise config.refused(f"{key} {config.values[key]} is not supported, only {size}")
+    rows = config.size("max_position_embeddings", at_most=2**20)
+    furthest = config.integer("max_relative_positions", default=-1)
+    furthest = furthest if furthest >= 1 else rows
+    buckets = config.integer("position_buckets", default=-1)
+    if buckets == 1 or furthest < 2:
+        raise config.refused("position_buckets and max_relative_positions leave no position")
+    norm = config.choice(("none", "layer_norm"), "norm_rel_ebd", default="none")
+    kinds = config.value(_KINDS, "pos_att_type", default=())
+    return DebertaOptions(
+        **vars(options) | {"scale": 1 / math.sqrt(options.head_size * (1 + len({*kinds})))},
+        kinds=kinds,
+        buckets=buckets,
+        furthest=furthest,
+        last=max(rows - 1, furthest),
+        share_key=config.flag("share_att_key"),
+        norm_positions=norm == "layer_norm",
+    )
 
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
-        self.LayerNorm = LayerNorm(config.hidden_size, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
-        return self.LayerNorm(op, self.word_embeddings(op, input_ids))
-
-
-class RelativeEmbeddings(nn.Module):
-    """One vector for each bucket of distances."""
-
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        self.weight = nn.Parameter([2 * config.span, config.hidden_size])
-
-    def forward(self, op: OpBuilder) -> ir.Value:
-        """Give float32 ``[1, buckets, hidden]``."""
-        return op.Unsqueeze(self.weight, axes=[0])
+def deberta_v1(config: EncoderConfig) -> Options:
+    """The configuration of the first version."""
+    config.only("position_buckets", -1)
+    config.only("share_att_key", False)
+    config.only("norm_rel_ebd", "none")
+    options = deberta(config)
+    return replace(options, biases=options.biases - {"key", "position_key"})
 
 
-class SelfAttention(nn.Module):
+class DisentangledAttention(Attention):
     """Attention whose scores add content to position (c2p) and position to content (p2c)."""
 
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        hidden = config.hidden_size
-        self.heads = config.num_attention_heads
-        self.head_size = hidden // config.num_attention_heads
-        self.kinds = config.pos_att_type
-        self.scale = 1 / math.sqrt(self.head_size * (1 + len(set(config.pos_att_type))))
-        self.query_proj = Linear(hidden, hidden)
-        self.key_proj = Linear(hidden, hidden, bias=config.key_bias)
-        self.value_proj = Linear(hidden, hidden)
-        shared = config.share_att_key
-        self.pos_key_proj = (
-            Linear(hidden, hidden, bias=config.key_bias)
-            if "c2p" in self.kinds and not shared
-            else None
-        )
-        self.pos_query_proj = Linear(hidden, hidden) if "p2c" in self.kinds and not shared else None
+    options: DebertaOptions
 
-    def forward(
+    def __init__(self, options: DebertaOptions, names: Names, layer: int) -> None:
+        super().__init__(options, names, layer)
+        hidden, own = options.hidden_size, not options.share_key
+        query, key, _ = self.inputs
+        self.layers = {"p2c": query, "c2p": key}
+        if "c2p" in options.kinds and own:
+            self.layers["c2p"] = self.linear("position_key", hidden, hidden)
+        if "p2c" in options.kinds and own:
+            self.layers["p2c"] = self.linear("position_query", hidden, hidden)
+
+    def forward(  # type: ignore[override] # other inputs
         self, op: OpBuilder, x: ir.Value, bias: ir.Value, relative: ir.Value, buckets: ir.Value
     ) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        query = self._split(op, self.query_proj, x)
-        key = self._split(op, self.key_proj, x)
-        value = self._split(op, self.value_proj, x)
-        if "c2p" in self.kinds:
-            positions = self._split(op, self.pos_key_proj or self.key_proj, relative)
+        """Keep the shape, float32 ``[batch, sequence, hidden]``.
+
+        ``relative`` are the relative embeddings, float32 ``[1, buckets, hidden]``, and ``buckets``
+        the row of these for each pair, int64 ``[1, 1, query, key]``.
+        """
+        heads, size = self.options.heads, self.options.head_size
+        query, key, value = self.split(op, x, x)
+        if "c2p" in self.options.kinds:
+            positions = split_heads(op, self.layers["c2p"](op, relative), heads, size)
             bias = op.Add(bias, self._pick(op, query, positions, buckets))
-        if "p2c" in self.kinds:
-            positions = self._split(op, self.pos_query_proj or self.query_proj, relative)
+        if "p2c" in self.options.kinds:
+            positions = split_heads(op, self.layers["p2c"](op, relative), heads, size)
             turned = op.Transpose(buckets, perm=[0, 1, 3, 2])
             picked = self._pick(op, key, positions, turned)
             bias = op.Add(bias, op.Transpose(picked, perm=[0, 1, 3, 2]))
-        return attend(
-            op,
-            query,
-            key,
-            value,
-            bias,
-            heads=self.heads,
-            head_size=self.head_size,
-            scale=self.scale,
-        )
-
-    def _split(self, op: OpBuilder, linear: Linear, x: ir.Value) -> ir.Value:
-        return split_heads(op, linear(op, x), self.heads, self.head_size)
+        scale = self.options.scale
+        mixed = attend(op, query, key, value, bias, heads=heads, head_size=size, scale=scale)
+        return self.output(op, mixed)
 
     def _pick(
         self, op: OpBuilder, contents: ir.Value, positions: ir.Value, buckets: ir.Value
     ) -> ir.Value:
         """Score each token with every bucket, and take the bucket of each pair."""
-        scores = op.Mul(op.MatMul(contents, op.Transpose(positions, perm=[0, 1, 3, 2])), self.scale)
+        scores = op.MatMul(contents, op.Transpose(positions, perm=[0, 1, 3, 2]))
+        scores = op.Mul(scores, self.options.scale)
         shape = op.Concat(op.Shape(scores, start=0, end=3), op.Shape(buckets, start=3), axis=0)
         return op.GatherElements(scores, op.Expand(buckets, shape), axis=3)
 
 
-class RelativeStack(Stack):
-    """The layers, one after another, with one table of relative embeddings."""
+class Deberta(Transformer):
+    """DeBERTa: token ids to token embeddings, with one table of relative embeddings."""
 
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__(
-            [
-                Layer(config, Attention(config, SelfAttention(config)))
-                for _ in range(config.num_hidden_layers)
-            ]
+    attention: ClassVar[Callable[..., nn.Module]] = DisentangledAttention
+    options: DebertaOptions
+
+    def __init__(self, options: DebertaOptions, names: Names) -> None:
+        super().__init__(options, names)
+        shape = [2 * options.span, options.hidden_size]
+        self.relative = nn.Parameter(shape, name=f"{names['relative']}.weight")
+        self.relative_norm = self.norm("relative_norm") if options.norm_positions else None
+
+    def attention_inputs(
+        self,
+        op: OpBuilder,
+        attention_mask: ir.Value,
+        past: Past | None,  # noqa: ARG002 - what decoders have
+    ) -> list[tuple[Any, ...]]:
+        """Give the bias, the relative embeddings, and the row of these for each pair."""
+        options, relative = self.options, op.Unsqueeze(self.relative, axes=[0])
+        if self.relative_norm is not None:
+            relative = self.relative_norm(op, relative)
+        rows = log_buckets(
+            options.last, buckets=options.buckets, furthest=options.furthest, span=options.span
         )
-        self.rel_embeddings = RelativeEmbeddings(config)
-        normalised = config.norm_rel_ebd == "layer_norm"
-        self.LayerNorm = (
-            LayerNorm(config.hidden_size, config.layer_norm_eps) if normalised else None
-        )
-        # From there on all distances share a row, so that a text may have any length.
-        self.last = max(config.max_position_embeddings - 1, config.furthest)
-        self.buckets = log_buckets(
-            self.last, buckets=config.position_buckets, furthest=config.furthest, span=config.span
-        )
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        relative = self.rel_embeddings(op)
-        if self.LayerNorm is not None:
-            relative = self.LayerNorm(op, relative)
-        table = op.initializer(ir.tensor(self.buckets), "buckets")
-        shifted = op.Add(op.Clip(distances(op, x), -self.last, self.last), self.last)
-        buckets = op.Unsqueeze(op.Gather(table, shifted), axes=[0, 1])
-        return super().forward(op, x, bias, relative, buckets)
+        table, last = op.initializer(ir.tensor(rows), "buckets"), options.last
+        apart = op.Add(op.Clip(distances(op, attention_mask), -last, last), last)
+        buckets = op.Unsqueeze(op.Gather(table, apart), axes=[0, 1])
+        return [(padding_bias(op, attention_mask), relative, buckets)] * len(options.order)
 
 
-class Deberta(Architecture):
-    """The whole encoder: token ids to token embeddings."""
+#: Ends of names of the first version, and what the second calls the same.
+_RENAMED = {
+    "self.q_bias": "self.query_proj.bias",
+    "self.v_bias": "self.value_proj.bias",
+    "self.pos_proj.weight": "self.pos_key_proj.weight",
+    "self.pos_q_proj.weight": "self.pos_query_proj.weight",
+    "self.pos_q_proj.bias": "self.pos_query_proj.bias",
+}
+_FUSED = "self.in_proj.weight"
 
-    Config: ClassVar[type[DebertaConfig]] = DebertaConfig
-    prefix: ClassVar[str] = "deberta."
-    ignored: ClassVar[tuple[str, ...]] = (
-        "pooler.",
-        "cls.",
-        "lm_predictions.",
-        "mask_predictions.",
-        "classifier.",
-        "qa_outputs.",
-        "embeddings.position_embeddings.",
-        "embeddings.position_ids",
-    )
 
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__(config)
-        self.embeddings = Embeddings(config)
-        self.encoder = RelativeStack(config)
+def _arranged(options: Options, stored: Stored) -> dict[str, StoredTensor]:
+    """Split the layer of queries, keys and values, and give all the names of DeBERTa-v2."""
+    arranged, size = {}, options.hidden_size
+    for name, tensor in stored.items():
+        if name.endswith(_FUSED) and tensor.shape == (3 * size, size):
+            rows = np.arange(3 * size).reshape(options.heads, 3, -1)
+            for number, part in enumerate(("query", "key", "value")):
+                to = f"{name.removesuffix(_FUSED)}self.{part}_proj.weight"
+                arranged[to] = tensor.rows(rows[:, number].ravel())
+        else:
+            end = next((end for end in _RENAMED if name.endswith(end)), "")
+            arranged[name.removesuffix(end) + _RENAMED.get(end, "")] = tensor
+    return arranged
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        return self.encoder(op, self.embeddings(op, input_ids), padding_bias(op, attention_mask))
+
+NAMES = bert.NAMES | {
+    "query": "attention.self.query_proj",
+    "key": "attention.self.key_proj",
+    "value": "attention.self.value_proj",
+    "position_query": "attention.self.pos_query_proj",
+    "position_key": "attention.self.pos_key_proj",
+    "relative": "encoder.rel_embeddings",
+    "relative_norm": "encoder.LayerNorm",
+}
+IGNORED = (
+    *("pooler.", "cls.", "lm_predictions.", "mask_predictions.", "classifier.", "qa_outputs."),
+    *("embeddings.position_embeddings.", "embeddings.position_ids"),
+)
+ARCHITECTURES = {
+    "deberta": Architecture(deberta_v1, NAMES, "deberta.", IGNORED, Deberta, _arranged),
+    "deberta-v2": Architecture(deberta, NAMES, "deberta.", IGNORED, Deberta),
+}

@@ -19,7 +19,10 @@ _IDS = ("I64", "I32")
 
 
 class StaticEmbedding(nn.Module):
-    """Rows of a table, looked up through an optional mapping, and times an optional weight."""
+    """Rows of a table ``[rows, size]``, one for each token id.
+
+    An optional mapping ``[ids]`` has the row of each id, and optional weights ``[ids]`` its factor.
+    """
 
     def __init__(
         self,

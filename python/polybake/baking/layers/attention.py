@@ -1,9 +1,12 @@
 """Scaled dot-product attention, and the additive bias that masks tokens in it."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from onnxscript import OpBuilder, ir
+
+from polybake.baking.layers.positions import distances
 
 #: The value of a masked score: its softmax is 0, but a row of only such scores is not NaN.
 SMALLEST = float(np.finfo(np.float32).min)
@@ -22,6 +25,30 @@ def padding_bias(op: OpBuilder, attention_mask: ir.Value) -> ir.Value:
     masked = op.Sub(1.0, op.Cast(mask, to=ir.DataType.FLOAT))
     bias = op.Mul(masked, SMALLEST)
     op.builder.pop_module()
+    return bias
+
+
+class AttentionWindow(NamedTuple):
+    """How many tokens before and after itself a token attends to; None is all of them."""
+
+    before: int | None = None
+    after: int | None = None
+
+
+def window_bias(op: OpBuilder, attention_mask: ir.Value, window: AttentionWindow) -> ir.Value:
+    """Map int64 ``[batch, sequence]`` to float32 that broadcasts to ``[batch, heads, query, key]``.
+
+    It is 0 where a token attends, and the smallest float32 where the other token is masked or
+    outside the window.
+    """
+    bias = padding_bias(op, attention_mask)
+    if window == AttentionWindow():
+        return bias
+    ahead = distances(op, attention_mask)
+    for bound, beyond in ((window.after, ahead), (window.before, op.Neg(ahead))):
+        if bound is not None:
+            # A minimum, as the sum of two smallest numbers would be -inf.
+            bias = op.Min(bias, op.Where(op.Greater(beyond, bound), SMALLEST, 0.0))
     return bias
 
 
@@ -65,6 +92,7 @@ def attend(
     Returns:
         float32 ``[batch, sequence, heads * head_size]``.
     """
+    op.builder.push_module("attention", "Attention")
     if key_value_heads is not None and key_value_heads != heads:
         key, value = (_repeat(op, x, heads, head_size, key_value_heads) for x in (key, value))
     scores = op.MatMul(query, op.Transpose(key, perm=[0, 1, 3, 2]))
@@ -73,7 +101,9 @@ def attend(
     elif scale != 1.0:
         scores = op.Mul(scores, scale)
     attention = op.Softmax(op.Add(scores, bias), axis=-1)
-    return merge_heads(op, op.MatMul(attention, value), heads, head_size)
+    mixed = merge_heads(op, op.MatMul(attention, value), heads, head_size)
+    op.builder.pop_module()
+    return mixed
 
 
 def _repeat(

@@ -1,6 +1,4 @@
-"""Tables of rows, with the parameter names that PyTorch gives them."""
-
-import math
+"""Embedding tables, with the parameter names that PyTorch gives them."""
 
 from onnxscript import OpBuilder, ir, nn
 
@@ -8,8 +6,8 @@ from onnxscript import OpBuilder, ir, nn
 class Embedding(nn.Module):
     """A table of rows looked up by id."""
 
-    def __init__(self, rows: int, size: int) -> None:
-        super().__init__()
+    def __init__(self, rows: int, size: int, name: str | None = None) -> None:
+        super().__init__(name)
         self.size = size
         self.weight = nn.Parameter([rows, size])
 
@@ -18,25 +16,20 @@ class Embedding(nn.Module):
         return op.Gather(self.weight, ids)
 
 
-class ScaledEmbedding(Embedding):
-    """A table whose rows are multiplied by the root of their size.
-
-    Source: transformers ``GemmaTextScaledWordEmbedding``.
-    """
-
-    def forward(self, op: OpBuilder, ids: ir.Value) -> ir.Value:
-        """Look up int64 ``[...]`` and give float32 ``[..., size]``."""
-        return op.Mul(super().forward(op, ids), math.sqrt(self.size))
-
-
 class PositionEmbedding(Embedding):
-    """A table with a row for each place of a text, from the first token on."""
+    """A table with a row for each position of a text, behind ``offset`` rows that none has."""
+
+    def __init__(self, rows: int, size: int, name: str | None = None, offset: int = 0) -> None:
+        super().__init__(rows + offset, size, name)
+        self.offset = offset
 
     def forward(self, op: OpBuilder, ids: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[sequence, size]``.
 
-        A Slice of the table stays on a GPU, where a count of places would be made on the CPU.
+        A Slice of the table stays on a GPU, where a range of positions would be made on the CPU.
         """
-        rows: ir.Value = op.Slice(self.weight, [0], op.Shape(ids, start=1, end=2), [0])
+        end = op.Shape(ids, start=1, end=2)
+        end = op.Add(end, [self.offset]) if self.offset else end
+        rows: ir.Value = op.Slice(self.weight, [self.offset], end, [0])
         rows.shape = ir.Shape(["sequence", self.size])  # which inference cannot know
         return rows

@@ -1,5 +1,7 @@
 """A linear layer, with the parameter names that PyTorch gives it."""
 
+from typing import ClassVar
+
 from onnxscript import OpBuilder, ir, nn
 
 
@@ -10,8 +12,13 @@ class Linear(nn.Module):
     Transpose; `polybake.baking.layers.weights` transposes it.
     """
 
-    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
-        super().__init__()
+    #: Whether the weight lies in checkpoints as ``[out, in]``.
+    transposed: ClassVar[bool] = True
+
+    def __init__(
+        self, inputs: int, outputs: int, *, bias: bool = True, name: str | None = None
+    ) -> None:
+        super().__init__(name)
         self.weight = nn.Parameter([inputs, outputs])
         self.bias = nn.Parameter([outputs]) if bias else None
 
@@ -19,3 +26,12 @@ class Linear(nn.Module):
         """Map float32 ``[..., in]`` to ``[..., out]``."""
         product = op.MatMul(x, self.weight)
         return product if self.bias is None else op.Add(product, self.bias)
+
+
+class Conv1D(Linear):
+    """A linear layer whose weight lies in checkpoints as ``[in, out]``.
+
+    Source: transformers ``Conv1D``.
+    """
+
+    transposed = False

@@ -11,14 +11,14 @@ from polybake.errors import InputError
 
 
 def with_product(
-    weight: StoredTensor, left: StoredTensor, right: StoredTensor, *, place: int, scale: float
+    weight: StoredTensor, left: StoredTensor, right: StoredTensor, *, number: int, scale: float
 ) -> StoredTensor:
-    """Return ``weight + scale * left[place] @ right[place]``, computed when it is read.
+    """Return ``weight + scale * left[number] @ right[number]``, computed when it is read.
 
-    Returns:
-        float32 ``[rows, columns]``, of the weight's name.
+    ``weight`` is ``[rows, columns]``, ``left`` ``[adapters, rows, rank]``, and ``right``
+    ``[adapters, rank, columns]``.
     """
-    if len(left.shape) != 3 or left.shape[0] <= place:
+    if len(left.shape) != 3 or left.shape[0] <= number:
         raise _unfit(weight, left, right)
     adapters, _, rank = left.shape
     rows, *columns = weight.shape
@@ -26,18 +26,18 @@ def with_product(
         raise _unfit(weight, left, right)
 
     def read() -> NDArray[Any]:
-        one, other = (part.array()[place].astype(np.float32) for part in (left, right))
-        found = one @ other
+        outer, inner = (part.array()[number].astype(np.float32) for part in (left, right))
+        product = outer @ inner
         # In place, as a table of 250,000 tokens is a gigabyte.
-        found *= np.float32(scale)
-        found += weight.array().astype(np.float32, copy=False)
-        return found
+        product *= np.float32(scale)
+        product += weight.array().astype(np.float32, copy=False)
+        return product
 
     return replace(weight, dtype="F32", array=read)
 
 
 def _unfit(weight: StoredTensor, left: StoredTensor, right: StoredTensor) -> InputError:
-    sizes = ", ".join(f"{one.name} {list(one.shape)}" for one in (weight, left, right))
+    sizes = ", ".join(f"{part.name} {list(part.shape)}" for part in (weight, left, right))
     return InputError(
         f"{weight.file}: weights of adapters do not fit: {sizes}; use a configuration and weights "
         "that were saved together"

@@ -51,8 +51,7 @@ class Past:
     ) -> tuple[ir.Value, ir.Value]:
         """Put the prefix's keys and values of a layer before those of the tokens behind it.
 
-        Returns:
-            float32 ``[batch, heads, sequence, head_size]`` each.
+        They are float32 ``[batch, heads, rest, head_size]``, and then ``[…, sequence, head_size]``.
         """
 
         def joined(cached: ir.Value, x: ir.Value) -> ir.Value:
@@ -82,7 +81,7 @@ class PrefixCache:
         return sum(keys.nbytes + values.nbytes for keys, values in self.layers)
 
     def past(self, builder: GraphBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> Past:
-        """Find the longest prefix that all rows begin with, and go on behind."""
+        """Find the longest prefix that all rows of int64 ``[batch, sequence]`` begin with."""
         op = builder.op
         lengths = [len(prefix) for prefix in self.prefixes]
         width = max(lengths)
@@ -106,14 +105,14 @@ class PrefixCache:
         length.producer().metadata_props[PREFIX] = "length"
         begin = op.Gather([0, *accumulate(lengths[:-1])], which)
         batch = op.Concat(op.Shape(input_ids, start=0, end=1), [1, 1, 1], axis=0)
-        layers = tuple(
+        layers = [
             (
                 _constant(builder, f"{layer}.keys", keys),
                 _constant(builder, f"{layer}.values", values),
             )
             for layer, (keys, values) in enumerate(self.layers)
-        )
-        return Past(length, begin, op.Add(begin, length), batch, layers)
+        ]
+        return Past(length, begin, op.Add(begin, length), batch, tuple(layers))
 
 
 def _constant(builder: GraphBuilder, name: str, array: NDArray[np.generic]) -> ir.Value:

@@ -6,12 +6,12 @@ Scores depend on differences of positions only, so that padding on the left move
 Source: transformers ``apply_rotary_pos_emb``, rope types ``default`` and ``llama3``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from onnxscript import OpBuilder, ir
 
-from polybake.baking.layers.attention import attend, split_heads
 from polybake.baking.layers.positions import positions
 
 
@@ -32,29 +32,29 @@ class Rotation:
         )
 
 
-def rotation(op: OpBuilder, input_ids: ir.Value, frequencies: list[float]) -> Rotation:
+def rotation(op: OpBuilder, ids: ir.Value, frequencies: Sequence[float]) -> Rotation:
     """The rotation of every position of int64 ``[batch, sequence]``, by radians per position."""
-    places = op.Cast(op.Unsqueeze(positions(op, input_ids), axes=[1]), to=ir.DataType.FLOAT)
-    angles = op.Mul(places, frequencies)
+    places = op.Cast(op.Unsqueeze(positions(op, ids), axes=[1]), to=ir.DataType.FLOAT)
+    angles = op.Mul(places, [*frequencies])
     return Rotation(cos=op.Cos(angles), sin=op.Sin(angles))
 
 
-def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float]:
+def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> tuple[float, ...]:
     """Return the radians per position of each pair, rounded like in PyTorch.
 
     Far from the text's beginning the last bit of a frequency shows in the vectors. So exponent,
-    power and reciprocal are rounded to float32 one after another, as in PyTorch.
+    power and reciprocal are rounded to float32 one after another, as in PyTorch. ``ntk`` is the
+    factor s of fixed NTK scaling, (s * theta) ** (-2 * i / size) / s ** (2 / size).
     """
     exponents = np.arange(0, head_size, 2, dtype=np.float32) / np.float32(head_size)
     powers = np.power(theta * ntk, exponents.astype(np.float64)).astype(np.float32)
     stretched = np.float32(1.0) / powers / np.float32(ntk ** (2 / head_size))
-    result: list[float] = stretched.tolist()
-    return result
+    return tuple(stretched.tolist())
 
 
 def stretched(
-    frequencies: list[float], *, factor: float, low: float, high: float, length: float
-) -> list[float]:
+    frequencies: Sequence[float], *, factor: float, low: float, high: float, length: float
+) -> tuple[float, ...]:
     """Return Llama 3's frequencies for longer texts, rounded like in PyTorch.
 
     A pair that turns less than ``low`` times within ``length`` positions turns ``factor`` times
@@ -68,27 +68,4 @@ def stretched(
     share = (np.float32(length) / wave - np.float32(low)) / np.float32(high - low)
     mixed = (np.float32(1.0) - share) * slow / np.float32(factor) + share * slow
     between = (wave >= np.float32(length / high)) & (wave <= np.float32(length / low))
-    result: list[float] = np.where(between, mixed, slow).tolist()
-    return result
-
-
-def attend_fused(
-    op: OpBuilder,
-    qkv: ir.Value,
-    rotation: Rotation,
-    bias: ir.Value,
-    *,
-    heads: int,
-    head_size: int,
-) -> ir.Value:
-    """Attend with queries, keys and values of one linear layer, side by side.
-
-    Returns:
-        float32 ``[batch, sequence, heads * head_size]``.
-    """
-    query, key, value = (
-        split_heads(op, part, heads, head_size)
-        for part in op.Split(qkv, num_outputs=3, axis=-1, _outputs=3)
-    )
-    query, key = rotation.turn(op, query), rotation.turn(op, key)
-    return attend(op, query, key, value, bias, heads=heads, head_size=head_size)
+    return tuple(np.where(between, mixed, slow).tolist())

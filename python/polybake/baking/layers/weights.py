@@ -45,10 +45,15 @@ def load_weights(
     ignored: tuple[str, ...] = (),
     arranged: Arranged = dict,
 ) -> None:
-    """Give every parameter of ``network`` its tensor, which is read only when it is written."""
+    """Give every parameter of ``network`` its tensor, which is read only when it is written.
+
+    ``network`` was called already, so that its parameters have their whole names. A `Linear` weight
+    is transposed from ``[out, in]``. ``ignored`` are prefixes of names that the network does not
+    need, and ``arranged`` returns the tensors by the names of the network.
+    """
     stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)
-    for name, parameter, transposed in _parameters(network):
+    for name, parameter, transposed in parameters(network):
         tensor = stored.pop(name, None)
         if tensor is None:
             problems["missing"].append(f"missing {name}")
@@ -85,12 +90,15 @@ def _first_of_each(problems: Mapping[str, list[str]]) -> str:
     return "; ".join(shown)
 
 
-def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
-    """Yield each parameter's checkpoint name, the parameter, and whether it is transposed."""
-    for path, module in network.named_modules():
-        for name, parameter in module.named_parameters(path, recurse=False):
-            transposed = isinstance(module, Linear) and parameter is module.weight
-            yield name, parameter, transposed
+def parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
+    """Yield each parameter's checkpoint name, the parameter, and whether it is transposed.
+
+    The names are those in the graph, once the network was called.
+    """
+    for module in dict.fromkeys(network.modules()):
+        for parameter in module.parameters(recurse=False):
+            transposed = isinstance(module, Linear) and module.transposed
+            yield str(parameter.name), parameter, transposed and len(parameter.shape or ()) > 1
 
 
 def _stored(

@@ -119,7 +119,7 @@ def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
     It is the default, as ``encode`` of the model's own code takes it with the adapter, and
     sentence-transformers where the call names both.
     """
-    known = [encoder.config.adapters for encoder in opened if isinstance(encoder, Checkpoint)]
+    known = [encoder.options.adapters for encoder in opened if isinstance(encoder, Checkpoint)]
     adapters = next(filter(None, known), {})
     chosen = source.folder.settings.adapter
     if chosen is None:

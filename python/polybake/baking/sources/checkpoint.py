@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Self
@@ -12,8 +13,10 @@ from onnxscript import GraphBuilder, ir
 from pydantic import Field
 
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.encoders.architecture import Architecture, EncoderConfig
-from polybake.baking.encoders.decoder import DecoderConfig, keys_values
+from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.encoder_config import EncoderConfig
+from polybake.baking.encoders.options import Options
+from polybake.baking.encoders.transformer import keys_values
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.stored_tensor import stored_tensors
@@ -43,50 +46,64 @@ class Checkpoint(BuiltEncoder):
     """
 
     name: str
-    architecture: type[Architecture]
-    config: EncoderConfig
+    architecture: Architecture
+    options: Options
     files: tuple[Path, ...]
     typed: bool | None = None
     ignored: tuple[str, ...] = ()
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
-        """The architecture's inputs."""
+        """The encoder's inputs, with the types of tokens if it takes them."""
         types: tuple[Feed, ...] = ("token_type_ids",) if self.typed else ()
-        return (*self.architecture.feeds, *types)
+        return (*super().feeds, *types)
 
     def for_pairs(self, gives_types: Callable[[], bool]) -> Self:
         """Return the encoder that takes the types of tokens, if there are any."""
-        several = self.architecture.typed and self.config.token_types > 1
+        several = self.options.takes_types and self.options.token_types > 1
         return replace(self, typed=gives_types()) if several else self
 
     @property
-    def causal(self) -> bool:
-        """Whether each token attends to itself and those before it alone."""
-        return isinstance(self.config, DecoderConfig) and self.config.causal
+    def pooled(self) -> bool:
+        """Whether it gives one embedding a text."""
+        return self.architecture.network.pooled
+
+    @property
+    def caches(self) -> bool:
+        """Whether the keys and values of prompts may be computed once.
+
+        They may where each token attends to itself and those before it alone.
+        """
+        return self.options.cached and self.options.causal
 
     def further(self, model: ir.Model) -> list[ir.Value]:
         """Return the keys and values of each layer, if tokens behind others do not change them."""
-        layers = range(self.config.num_hidden_layers) if self.causal else ()
+        layers = range(self.options.num_layers) if self.caches else ()
         return [named(model, name) for layer in layers for name in keys_values(layer)]
 
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value], past: Past | None = None
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; give its token embeddings and hidden states."""
-        encoder = self.architecture(self.config)
+        """Add it to a graph that has its inputs; give its token embeddings and hidden states.
+
+        ``past`` is the prefix of the rows, behind which a causal encoder begins.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
+        architecture, options = self.architecture, self.options
+        encoder = architecture.network(options, architecture.names)
         begun = {} if past is None else {"past": past}
         fed = {feed: values[feed] for feed in self.feeds}
         embeddings: ir.Value = encoder(builder.op, **fed, **begun)
-        sequence = [] if self.architecture.pooled else ["sequence" if past is None else "rest"]
-        embeddings.shape = ir.Shape(["batch", *sequence, self.config.output_size])
-        ignored = (*encoder.ignored, *self.ignored)
+        sequence = [] if self.pooled else ["sequence" if past is None else "rest"]
+        embeddings.shape = ir.Shape(["batch", *sequence, options.output_size])
         load_weights(
             encoder,
             self.files,
-            prefix=encoder.prefix,
-            ignored=ignored,
-            arranged=encoder.arranged,
+            prefix=architecture.prefix,
+            ignored=(*architecture.ignored, *self.ignored),
+            arranged=partial(architecture.arranged, options),
         )
         check_every_parameter_is_placed(encoder, builder.graph)
         return embeddings, encoder.hidden_states
@@ -107,40 +124,39 @@ def open_checkpoint(
             "file"
         )
     architecture = ENCODERS[name]
-    remedy = "export this model to ONNX and give the .onnx file"
-    config = _config(folder, architecture.Config, remedy)
+    options = _options(folder, architecture)
     architectures = folder.read("config.json", ModelConfig).architectures or ()
     projection = ("linear.",) if STANFORD_COLBERT in architectures else ()
-    return Checkpoint(name, architecture, config, checkpoint_files(folder), ignored=projection)
+    return Checkpoint(name, architecture, options, checkpoint_files(folder), ignored=projection)
 
 
-def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
-    """Read config.json, and let the user choose one of the checkpoint's adapters."""
-    config = _attending(folder, kind, remedy)
-    if folder.settings.adapter is None:
-        return config
-    try:
-        return config.adapted(folder.settings.adapter)
-    except ValueError as error:
-        raise InputError(f"{folder.path / 'config.json'}: {error}") from error
+def _options(folder: ModelFolder, architecture: Architecture) -> Options:
+    """Read config.json, with what the user says of attention and adapters.
 
-
-def _attending(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
-    """Read config.json, and let the user say what a decoder's tokens attend to."""
-    attention = folder.settings.attention
-    if attention is None:
-        return folder.read("config.json", kind, remedy=remedy)
-    if not issubclass(kind, DecoderConfig):
+    Raises:
+        InputError: It has an unknown key, or what the user says has no meaning for it.
+    """
+    remedy, said = "export this model to ONNX and give the .onnx file", folder.settings
+    config = EncoderConfig(
+        folder.values("config.json", remedy),
+        folder.path / "config.json",
+        remedy=remedy,
+        choices={"attention": said.attention, "adapter": said.adapter},
+    )
+    options = architecture.read(config)
+    for key, value in config.choices.items():
         raise InputError(
-            f"{folder.path / 'config.json'}: is no decoder whose attention polybake.toml could "
-            f"say; leave out attention = {json.dumps(attention)}"
+            f"{config.path}: has no {_CHOICES[key]}; leave out {key} = {json.dumps(value)}"
         )
-    # The code that it names says this, or the user would not have to.
-    config = folder.read("config.json", kind, remedy=remedy, known=("auto_map",))
-    try:
-        return config.attending(attention)
-    except ValueError as error:
-        raise InputError(f"{folder.path / 'config.json'}: {error}") from error
+    config.check(folder.allowed)
+    return options
+
+
+#: What an architecture has that the user may choose in.
+_CHOICES = {
+    "attention": "decoder whose attention polybake.toml could say",
+    "adapter": "adapter that polybake.toml could choose",
+}
 
 
 class _Positions(JsonModel):

@@ -14,7 +14,7 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     tokenizer = open_tokenizer(folder)
     _check_no_chat_template(folder)
     encoder = open_encoder(folder, tokenizer)
-    pooled = isinstance(encoder, Checkpoint) and encoder.architecture.pooled
+    pooled = isinstance(encoder, Checkpoint) and encoder.pooled
     assumed = () if pooled else MEAN
     return Source(
         encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=assumed, head=open_head(folder)

@@ -54,14 +54,39 @@ class Allowed:
     def check(self, path: Path, read: BaseModel, remedy: str, known: Collection[str] = ()) -> None:
         """Check that every key of a file is known or allowed; ``known`` are further known ones."""
         found = {key: value for key, value in _unknown(read) if key not in known}
-        self.met.update(found.keys() & {*self.keys})
-        left = ((key, value) for key, value in found.items() if key not in self.keys)
+        self.refuse(path, found, remedy, read.hints if isinstance(read, KnownKeys) else {})
+
+    def refuse(
+        self,
+        path: Path,
+        unknown: Mapping[str, object],
+        remedy: str,
+        hints: Mapping[str, str] | None = None,
+        meant: Mapping[str, str] | None = None,
+    ) -> None:
+        """Refuse the unknown keys of a file that are not allowed.
+
+        Args:
+            path: The file.
+            unknown: The values of the keys, by their paths.
+            remedy: What helps.
+            hints: A further remedy for a key.
+            meant: The known key that an unknown one resembles.
+
+        Raises:
+            InputError: There are such keys; the message names them.
+        """
+        self.met.update(unknown.keys() & {*self.keys})
+        left = ((key, value) for key, value in unknown.items() if key not in self.keys)
         refused = dict(islice(left, _MOST))
         if refused:
-            hints = read.hints if isinstance(read, KnownKeys) else {}
-            hinted = "".join(f"; {key}: {hints[key]}" for key in refused if key in hints)
+            hinted = "".join(
+                f"; {key}: {hint}" for key, hint in (hints or {}).items() if key in refused
+            )
+            near = {key: f" (did you mean {known}?)" for key, known in (meant or {}).items()}
             listed = ", ".join(
-                f"{printable(key)} = {_short(value)}" for key, value in refused.items()
+                f"{printable(key)} = {_short(value)}{near.get(key, '')}"
+                for key, value in refused.items()
             )
             names = json.dumps([*refused])
             keys = "keys" if len(refused) > 1 else "key"

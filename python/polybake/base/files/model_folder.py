@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from polybake.base.files.inputs import asked
 from polybake.base.files.known_keys import Allowed
@@ -20,6 +20,8 @@ _CACHED = "models--"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_OBJECT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 #: The tokens that each token attends to, as the user says: all, or itself and those before it.
 Attention = Literal["both", "causal"]
@@ -138,6 +140,18 @@ class ModelFolder:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
         self.allowed.check(path, read, remedy, known)
         return read
+
+    def values(self, name: str, remedy: str) -> dict[str, object]:
+        """Return the values of the JSON file ``name`` by key.
+
+        Raises:
+            InputError: There is no such file, or it holds no object.
+        """
+        path = self.needed_file(name)
+        try:
+            return _OBJECT.validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
 
     def front_matter(self) -> str:
         """The metadata that README.md begins with; empty where there is none."""

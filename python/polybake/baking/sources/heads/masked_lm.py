@@ -5,7 +5,7 @@ Source: transformers, ``ForMaskedLM`` of each family, in evaluation.
 
 from functools import partial
 
-from polybake.baking.encoders.architecture import Epsilon, HiddenAct
+from polybake.baking.encoders.encoder_config import Epsilon, HiddenAct
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead

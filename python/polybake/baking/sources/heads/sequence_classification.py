@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
-from polybake.baking.encoders.architecture import Epsilon, HiddenAct
+from polybake.baking.encoders.encoder_config import Epsilon, HiddenAct
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead

@@ -59,7 +59,7 @@ def _open_masked_lm(
 
 def _open_clip(folder: ModelFolder, open_encoder: OpenEncoder) -> tuple[Encoder, BakedTokenizer]:
     encoder, tokenizer = open_transformer(folder, open_encoder, ClipSettings)
-    if isinstance(encoder, Checkpoint) and not encoder.architecture.pooled:
+    if isinstance(encoder, Checkpoint) and not encoder.pooled:
         raise InputError(
             f"{folder.path}: is {encoder.name}, expected clip where modules.json says "
             "CLIPModel; download the model again"
