@@ -22,7 +22,6 @@ sys.path.insert(0, "tests")
 from models.bake import bake
 from models.folders.drawn import DRAWN, drawn_weights
 from models.folders.tiny_folders import write_bert
-from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.errors import CheckFailed
@@ -43,11 +42,11 @@ LARGER: dict[str, Any] = {
 CHANNELS, FACTORS = 3, (20, 60)
 TEXTS, LENGTHS = 200, (5, 60)
 STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
-LOWERINGS = {
-    "float32": EXACT,
-    "float16": Lowering(storage="float16"),
-    "int8": Lowering(precision="int8"),
-    "int4": Lowering(precision="int4"),
+REDUCED: dict[str, dict[str, str]] = {
+    "float32": {},
+    "float16": {"storage": "float16"},
+    "int8": {"precision": "int8"},
+    "int4": {"precision": "int4"},
 }
 
 
@@ -63,7 +62,7 @@ def weights_of(kind: str, config: dict[str, Any], *, outliers: bool) -> dict[str
 
 
 def cosines(kind: str, *, outliers: bool) -> dict[str, np.ndarray]:
-    """The cosine of each text's vector to float32's, by what the model was lowered to."""
+    """The cosine of each text's vector to float32's, by the precision of the model."""
     config = DRAWN[kind] | {"model_type": kind}
     config |= {key: value for key, value in LARGER.items() if key in config}
     random = np.random.default_rng(1)
@@ -78,9 +77,9 @@ def cosines(kind: str, *, outliers: bool) -> dict[str, np.ndarray]:
             write_bert(folder / "model", config, weights_of(kind, config, outliers=outliers))
         )
         steps = resolve(STEPS, base=folder, source=source)
-        for name, lowering in LOWERINGS.items():
+        for name, settings in REDUCED.items():
             out = folder / f"{name}.onnx"
-            bake(source, steps, out, name="drawn", lowering=lowering)
+            bake(source, steps, out, name="drawn", **settings)
             vectors[name] = Embedder(out).runner.vectors(rows)
     exact = vectors.pop("float32")
     return {name: (exact * found).sum(axis=1) for name, found in vectors.items()}

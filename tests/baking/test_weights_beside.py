@@ -13,7 +13,6 @@ import pytest
 
 from models.bake import bake
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
-from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import BakeReport
 from polybake.baking.sources import open_source
 from polybake.base.modelfile import container
@@ -35,11 +34,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def baked(
-    folder: Path, out: Path, place: str, lowering: Lowering = EXACT, last: Step | None = None
+    folder: Path, out: Path, place: str, last: Step | None = None, **reduced: str
 ) -> BakeReport:
     steps = [Pool(mode="mean"), last or Normalize()]
     source = open_source(folder)
-    return bake(source, steps, out, name="tiny", lowering=lowering, weights=place)
+    return bake(source, steps, out, name="tiny", weights=place, **reduced)
 
 
 def vectors(path: Path) -> np.ndarray:
@@ -48,21 +47,21 @@ def vectors(path: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "lowering",
+    "reduced",
     [
-        EXACT,
-        Lowering(storage="float16"),
-        Lowering(storage="float16-table"),
-        Lowering("int8"),
-        Lowering("float16"),
+        {},
+        {"storage": "float16"},
+        {"storage": "float16-table"},
+        {"precision": "int8"},
+        {"precision": "float16"},
     ],
     ids=str,
 )
 def test_the_graph_and_its_vectors_are_those_of_one_file(
-    folder: Path, tmp_path: Path, lowering: Lowering
+    folder: Path, tmp_path: Path, reduced: dict[str, str]
 ) -> None:
-    inside = baked(folder, tmp_path / "in.onnx", "inside", lowering)
-    report = baked(folder, tmp_path / "m.onnx", "beside", lowering)
+    inside = baked(folder, tmp_path / "in.onnx", "inside", **reduced)
+    report = baked(folder, tmp_path / "m.onnx", "beside", **reduced)
     head = read_head(report.path)
     check_digest(head)
     weights, whole = onnx.load(inside.path).graph, onnx.load(report.path).graph
@@ -120,7 +119,7 @@ def test_an_earlier_pair_is_replaced_and_no_other_weights(folder: Path, tmp_path
     """A bake removes the weights of the file that it replaces, and those of no copy of it."""
     out = tmp_path / "m.onnx"
     first = baked(folder, out, "beside").weights
-    second = baked(folder, out, "beside", Lowering(storage="float16")).weights
+    second = baked(folder, out, "beside", storage="float16").weights
     assert first != second
     check_digest(read_head(out))
     assert [*tmp_path.glob("*.weights")] == [second]

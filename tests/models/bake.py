@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import BakeReport
 from polybake.baking.bake import bake as bake_source
 from polybake.baking.sources.source import Source
@@ -22,19 +21,13 @@ def bake(
     task: Task = Embed(),  # noqa: B008 - it has no state
     prompts: Mapping[str, str] | None = None,
     texts: Sequence[Path] = (),
-    lowering: Lowering = EXACT,
     **settings: Any,
 ) -> BakeReport:
     """Bake ``steps`` over the encoder of ``source``; the cases have ``texts``, too."""
-    if lowering.calibration:
-        settings["calibration"] = out.with_suffix(".calibration.txt")
-        settings["calibration"].write_text("\n".join(lowering.calibration), "utf-8")
     model = ModelTable(
         name=name,
         source=source.folder.path,
         output=out,
-        precision=lowering.precision,
-        storage=lowering.storage,
         **settings,
     )
     config = Config(

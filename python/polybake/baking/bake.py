@@ -13,8 +13,8 @@ from onnxscript import ir
 from polybake.baking.assemble.build import build, encoder_for
 from polybake.baking.assemble.client_tokens import check_joined, check_split
 from polybake.baking.assemble.describe import describe
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.model_file import check_fits, check_place, too_large
+from polybake.baking.assemble.precision import check_storage, is_reduced, reduce_precision
 from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.golden.embedded import embedded_cases
@@ -29,7 +29,7 @@ from polybake.baking.prove.invariance import (
     encoder_run,
     measure_invariance,
 )
-from polybake.baking.prove.precision import exact_golden, lowered_golden, rounding_golden
+from polybake.baking.prove.precision import exact_golden, reduced_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
@@ -51,7 +51,7 @@ _STAGES = {
     "build": "building the graph",
     "golden": "making golden vectors",
     "prove": "proving the steps",
-    "lower": "lowering the precision",
+    "precision": "reducing the precision",
     "write": "writing the file",
 }
 
@@ -99,7 +99,7 @@ def bake(
     settings, out = config.model, config.model.output
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([settings.calibration] if settings.calibration else [])
-    lowering = Lowering(settings.precision, settings.storage, calibration)
+    reduced = is_reduced(settings)
     extra_cases = user_cases(read_texts(own))
     beside = settings.weights == "beside"
     if beside:
@@ -119,15 +119,15 @@ def bake(
         folder = Path(scratch) / "baked"
         folder.mkdir()
         tail = folder / "tail.onnx"
-        graph = Path(scratch) / "exact.onnx" if lowering.changes else tail
+        graph = Path(scratch) / "exact.onnx" if reduced else tail
         with timed("build"):
             if not settings.expose:  # what is exposed has all tokens
                 encoder = cache_prefixes(source, encoder, steps, used, Path(scratch))
             model, built = build(source, encoder, steps, used, task, settings)
-            lowering.check(model, built.contract)
+            check_storage(settings, model, built.contract)
             if not beside:
-                check_fits(model, lowering, built.contract, out)
-            if lowering.changes:
+                check_fits(model, settings.precision, built.contract, out)
+            if reduced:
                 write_to_run(model, graph, 0 if beside else container.LARGEST_FILE)
             else:
                 store_narrow(model)
@@ -147,14 +147,22 @@ def bake(
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)
         golden = exact_golden(exact)
-        if lowering.changes:
-            with timed("lower"):
-                lowering.apply(model, built.contract, built.tokenizer, exact.golden, graph.parent)
+        if reduced:
+            with timed("precision"):
+                reduce_precision(
+                    settings,
+                    model,
+                    built.contract,
+                    built.tokenizer,
+                    exact.golden,
+                    calibration,
+                    graph.parent,
+                )
                 built = replace(built, opset=model.opset_imports[""])
                 placed = _write_tail(model, beside, built.contract, out, tail)
-                golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
+                golden = reduced_golden(model, tail, settings.precision, exact, texts, steps)
         elif built.rounds:
-            with timed("lower"):
+            with timed("precision"):
                 golden = rounding_golden(exact, tail, texts)
         with timed("write"):
             digest = container.tail_digest(tail)

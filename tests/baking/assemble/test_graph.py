@@ -15,7 +15,6 @@ from models.files.task_models import write_spans
 from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.build import added_tokens, fitted, seek, table_rows
 from polybake.baking.assemble.fold import fold
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.model_file import check_fits
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.layers.network import new_model
@@ -192,13 +191,13 @@ BOTH = (
 def test_the_settings_that_fit_are_named(largest: int, remedies: str) -> None:
     message = rf"out\.onnx: would have 78\d{{4}} bytes, .* holds at most {largest}; {remedies}$"
     with pytest.raises(InputError, match=message):
-        check_fits(model(), Lowering(), CONTRACT, Path("out.onnx"), largest)
+        check_fits(model(), "float32", CONTRACT, Path("out.onnx"), largest)
 
 
 def test_what_may_fit_is_read() -> None:
     """A float32 checkpoint may hold numbers of 16 bits."""
-    check_fits(model(), Lowering(), CONTRACT, Path("out.onnx"), 800_000)
-    check_fits(model(), Lowering("int8"), CONTRACT, Path("out.onnx"), 500_000)
-    check_fits(model(), Lowering("int4"), CONTRACT, Path("out.onnx"), 375_000)
+    check_fits(model(), "float32", CONTRACT, Path("out.onnx"), 800_000)
+    check_fits(model(), "int8", CONTRACT, Path("out.onnx"), 500_000)
+    check_fits(model(), "int4", CONTRACT, Path("out.onnx"), 375_000)
     with pytest.raises(InputError, match=r"would have 39\d{4} bytes"):
-        check_fits(model(), Lowering("int8"), CONTRACT, Path("out.onnx"), 375_000)
+        check_fits(model(), "int8", CONTRACT, Path("out.onnx"), 375_000)

@@ -18,7 +18,6 @@ from models.folders.drawn import write_drawn
 from models.folders.tiny_folders import change_json, write_bert, write_tokenizer
 from polybake import Embedder, bake
 from polybake.baking.assemble import prefixes
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.recipe.resolve import resolve
@@ -237,16 +236,16 @@ def test_what_a_reranker_is_asked_is_computed_once(
 
 
 @pytest.mark.parametrize(
-    "lowering",
-    [Lowering(precision="int8"), Lowering(precision="int4"), Lowering(storage="float16")],
+    "reduced",
+    [{"precision": "int8"}, {"precision": "int4"}, {"storage": "float16"}],
     ids=str,
 )
-def test_a_file_of_lower_precision_has_it(lowering: Lowering, tmp_path: Path) -> None:
+def test_a_file_of_lower_precision_has_it(reduced: dict[str, str], tmp_path: Path) -> None:
     """What follows a prompt is computed as before."""
     source = open_source(folder(tmp_path))
     steps = resolve(LAST, base=tmp_path, source=source)
     out = tmp_path / "lower.onnx"
-    bake_steps(source, steps, out, name="my-model", prompts=PROMPTS, lowering=lowering)
+    bake_steps(source, steps, out, name="my-model", prompts=PROMPTS, **reduced)
     known, model = cached(out), Embedder(out)
     assert known is not None
     rows = model.tokenize(TEXTS, prompt="query")

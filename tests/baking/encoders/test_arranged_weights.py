@@ -14,7 +14,6 @@ from models.folders.drawn import DRAWN, STEPS, drawn_weights
 from models.folders.tiny_folders import Arrays, write_bert
 from models.formulas import jina_v3_numpy, nomic_moe_numpy
 from models.formulas.rotary_numpy import HIDDEN, WIDE, weights_of
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.files.model_folder import SourceSettings
@@ -86,7 +85,7 @@ def test_experts_are_products_as_others(
     source = open_source(folder)
     steps = resolve(STEPS, base=tmp_path, source=source)
     out = tmp_path / "tiny.onnx"
-    report = bake(source, steps, out, name="tiny", lowering=Lowering(precision=precision))
+    report = bake(source, steps, out, name="tiny", precision=precision)
     assert report.manifest.deviation is not None
     assert report.manifest.deviation.mean_cosine > 0.98
     large = [one for one in onnx.load(out).graph.initializer if np.prod(one.dims) >= 1 << 13]

@@ -5,7 +5,6 @@ import pytest
 
 from models.folders.drawn import Lowered, bake_drawn
 from models.folders.tiny_folders import VOCABULARY
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport
 
 
@@ -16,8 +15,7 @@ def lowered(tmp_path_factory: pytest.TempPathFactory) -> Lowered:
 
     def lower(kind: str, precision: str) -> BakeReport:
         if (kind, precision) not in made:
-            lowering = Lowering(precision=precision)
-            made[kind, precision] = bake_drawn(folder / kind / precision, kind, lowering)
+            made[kind, precision] = bake_drawn(folder / kind / precision, kind, precision=precision)
         return made[kind, precision]
 
     return lower

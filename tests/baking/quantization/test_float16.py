@@ -12,7 +12,6 @@ from onnxscript import ir
 from models.bake import bake
 from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.quantization.float16 import largest_values
 from polybake.baking.quantization.narrow_nodes import NarrowNodes
@@ -31,7 +30,6 @@ pytestmark = pytest.mark.slow
 #: Operators whose results are float32.
 WIDE = ("Softmax", "LayerNormalization", "ReduceMean", "Sqrt", "Cos", "Sin", "Sum")
 FLOAT, FLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16
-NARROW, EXACT = Lowering(precision="float16"), Lowering()
 
 
 def types(path: Path) -> dict[str, set[tuple[str, int]]]:
@@ -107,8 +105,8 @@ def test_sums_may_leave_float16s_range(texts: list[str], tmp_path: Path) -> None
         name = f"encoder.block.{block}.layer.1.DenseReluDense.wo.weight"
         changes[name] = weights[name]
         changes[name][0] = 300  # of what is at least 0
-    report = bake_drawn(tmp_path, "t5", NARROW, changes)
-    exact = bake_drawn(tmp_path / "exact", "t5", EXACT, changes)
+    report = bake_drawn(tmp_path, "t5", changes, precision="float16")
+    exact = bake_drawn(tmp_path / "exact", "t5", changes)
     model = ir.load(exact.path)
     contract = exact.manifest.contract
     sums = [
@@ -128,7 +126,7 @@ def test_what_is_exposed_stays_float32(lowered: Lowered, tmp_path: Path) -> None
     """An output has the type that it has in the exact graph."""
     exact = onnx.load(lowered("bert", "float32").path)
     products = [node.output[0] for node in exact.graph.node if node.op_type == "MatMul"]
-    report = bake_drawn(tmp_path, "bert", NARROW, expose=products[:1])
+    report = bake_drawn(tmp_path, "bert", precision="float16", expose=products[:1])
     outputs = onnx.load(report.path).graph.output
     assert [one.name for one in outputs][1:] == products[:1]
     assert {one.type.tensor_type.elem_type for one in outputs} == {FLOAT}
@@ -143,9 +141,9 @@ def test_encoders_of_routes_are_narrow_within_their_branches(
     source = open_source(write_two_encoders(tmp_path / "model"))
     steps = resolve(source.recipe, base=tmp_path, source=source)
     paths = []
-    for lowering in (NARROW, EXACT):
-        out = tmp_path / f"{lowering.precision}.onnx"
-        paths.append(bake(source, steps, out, name="tiny", lowering=lowering).path)
+    for precision in ("float16", "float32"):
+        out = tmp_path / f"{precision}.onnx"
+        paths.append(bake(source, steps, out, name="tiny", precision=precision).path)
     (choice,) = [one for one in onnx.load(paths[0]).graph.node if one.op_type == "If"][:1]
     for branch in choice.attribute:
         kinds = [node.op_type for node in branch.g.node]
@@ -186,7 +184,7 @@ def test_exports_of_other_tools(opset: int, texts: list[str], tmp_path: Path) ->
     write_tokenizer(folder)
     source = open_source(folder / "model.onnx")
     steps = resolve(STEPS[:1], base=tmp_path, source=source)
-    report = bake(source, steps, tmp_path / "out.onnx", name="tiny", lowering=NARROW)
+    report = bake(source, steps, tmp_path / "out.onnx", name="tiny", precision="float16")
     expected = {("MatMul", FLOAT16), ("Mul", FLOAT16), ("Tanh", FLOAT16), ("Add", FLOAT)}
     assert expected <= types(report.path)["encoder"]
     embedder = Embedder(report.path)
@@ -214,11 +212,11 @@ def test_integers_are_granted_what_their_floats_are(tmp_path: Path) -> None:
     np.save(tmp_path / "ranges.npy", ranges)
     specs = [*STEPS, {"step": "quantize", "precision": "int8", "ranges": "ranges.npy"}]
     reports = []
-    for lowering in (NARROW, EXACT):
-        source = open_source(write_drawn(tmp_path / lowering.precision, "bert"))
+    for precision in ("float16", "float32"):
+        source = open_source(write_drawn(tmp_path / precision, "bert"))
         steps = resolve(specs, base=tmp_path, source=source)
-        out = tmp_path / f"{lowering.precision}.onnx"
-        reports.append(bake(source, steps, out, name="tiny", lowering=lowering))
+        out = tmp_path / f"{precision}.onnx"
+        reports.append(bake(source, steps, out, name="tiny", precision=precision))
     narrow, exact = (read_head(report.path).fixture for report in reports)
     slacks = [
         Slack.of_rows([decode_slack(one.embeddings) for one in each.cases])

@@ -14,7 +14,6 @@ from onnxscript import ir
 
 from models.folders.drawn import PRODUCTS, Lowered, bake_drawn, drawn_weights
 from models.formulas.four_bits_numpy import constants_of, weight_of, widened
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.quantization import int4, int8
 from polybake.base.modelfile.compare import compare_vectors
 from polybake.base.modelfile.container import read_head
@@ -67,15 +66,17 @@ def test_four_bits_are_the_weights(lowered: Lowered, kind: str) -> None:
 
 @pytest.mark.parametrize("precision", OPERATORS)
 def test_it_is_the_same_file_at_each_bake(lowered: Lowered, tmp_path: Path, precision: str) -> None:
-    again = bake_drawn(tmp_path, "bert", Lowering(precision=precision))
+    again = bake_drawn(tmp_path, "bert", precision=precision)
     assert again.path.read_bytes() == lowered("bert", precision).path.read_bytes()
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
 def test_own_texts_calibrate(lowered: Lowered, tmp_path: Path, precision: str) -> None:
     """A user's texts change the weights, and nothing of them is in the file."""
-    own = Lowering(precision=precision, calibration=["the boat", "a river of water"])
-    with_texts, without = bake_drawn(tmp_path, "bert", own), lowered("bert", precision)
+    own = tmp_path / "own.txt"
+    own.write_text("the boat\na river of water\n")
+    with_texts = bake_drawn(tmp_path, "bert", precision=precision, calibration=own)
+    without = lowered("bert", precision)
     assert with_texts.manifest.fingerprint != without.manifest.fingerprint
     assert b"a river of water" not in with_texts.path.read_bytes()
 
@@ -101,10 +102,14 @@ def test_inputs_that_are_large_in_every_text_cost_little(
         for name, weight in drawn_weights("modernbert").items()
         if weight.ndim == 1 and "norm" in name
     }
-    lowering = Lowering(precision=module.__name__.rpartition(".")[2])
-    smoothed = bake_drawn(tmp_path / "smoothed", "modernbert", lowering, weights).manifest.deviation
+    precision = module.__name__.rpartition(".")[2]
+    smoothed = bake_drawn(
+        tmp_path / "smoothed", "modernbert", weights, precision=precision
+    ).manifest.deviation
     monkeypatch.setattr(module, name, off)
-    plain = bake_drawn(tmp_path / "plain", "modernbert", lowering, weights).manifest.deviation
+    plain = bake_drawn(
+        tmp_path / "plain", "modernbert", weights, precision=precision
+    ).manifest.deviation
     assert smoothed is not None
     assert plain is not None
     assert 1 - smoothed.mean_cosine < share * (1 - plain.mean_cosine)
@@ -140,7 +145,7 @@ def test_clients_match_four_bits_as_float32(lowered: Lowered) -> None:
 def test_four_bits_beside_the_graph(lowered: Lowered, tmp_path: Path) -> None:
     """They lie in the other file, and the vectors stay."""
     inside = lowered("bert", "int4")
-    beside = bake_drawn(tmp_path, "bert", Lowering(precision="int4"), weights="beside")
+    beside = bake_drawn(tmp_path, "bert", precision="int4", weights="beside")
     assert beside.weights is not None
     assert beside.weights.stat().st_size > 100_000
     found = [Embedder(one.path).embed(["the boat", "a river"]) for one in (inside, beside)]

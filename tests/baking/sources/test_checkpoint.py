@@ -24,8 +24,8 @@ from polybake.baking.sources import open_source
 from polybake.baking.sources.heads.masked_lm import MaskedLMConfig
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
 from polybake.baking.tokenizer.model_config import ModelConfig
-from polybake.base.files.model_folder import SourceSettings
 from polybake.base.files.known_keys import Allowed
+from polybake.base.files.model_folder import SourceSettings
 from polybake.cli.init import init
 from polybake.cli.inspect import source_facts
 from polybake.errors import InputError, RequirementMissing

@@ -13,7 +13,6 @@ from onnxscript import GraphBuilder, ir
 from models.bake import bake
 from models.folders.bert import DEBERTA_V3
 from models.folders.tiny_folders import CONFIG, write_bert
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.encoder_config import EncoderConfig
@@ -163,12 +162,11 @@ def write_drawn(
 def bake_drawn(
     folder: Path,
     kind: str,
-    lowering: Lowering,
     changes: Mapping[str, NDArray[np.float32]] | None = None,
-    **options: Any,
+    **settings: Any,
 ) -> BakeReport:
     """Bake such a model, mean pooled and normalised."""
     source = open_source(write_drawn(folder / "model", kind, changes))
     steps = resolve(STEPS, base=folder, source=source)
-    out = folder / f"{lowering.precision}.onnx"
-    return bake(source, steps, out, name="tiny", lowering=lowering, **options)
+    out = folder / "drawn.onnx"
+    return bake(source, steps, out, name="tiny", **settings)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from polybake import __version__
 from polybake.baking.assemble.build import Built
-from polybake.baking.assemble.lower import Lowering
+from polybake.baking.assemble.precision import stored
 from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Step
@@ -33,7 +33,7 @@ def describe(
         contract=built.contract,
         similarity="hamming" if built.contract.output.packed_bits else source.similarity,
         precision=settings.precision,
-        storage=Lowering(settings.precision, settings.storage).stored,
+        storage=stored(settings),
         deviation=deviation,
         steps=tuple(map(str, steps)),
         encoder=encoder.name,

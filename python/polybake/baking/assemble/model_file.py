@@ -5,7 +5,6 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.baking.assemble.lower import Lowering
 from polybake.baking.graph.storage import token_tables, wide_weights
 from polybake.baking.graph.write import serialize
 from polybake.baking.quantization.blocks import BITS
@@ -13,19 +12,23 @@ from polybake.baking.quantization.products import groups
 from polybake.baking.quantization.tables import table_of
 from polybake.base.modelfile import container
 from polybake.base.modelfile.container import LARGEST_FILE
-from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.manifest import Contract, Precision
 from polybake.base.modelfile.weights import weights_name
 from polybake.errors import InputError
 
 
 def check_fits(
-    model: ir.Model, lowering: Lowering, contract: Contract, out: Path, largest: int = LARGEST_FILE
+    model: ir.Model,
+    precision: Precision,
+    contract: Contract,
+    out: Path,
+    largest: int = LARGEST_FILE,
 ) -> None:
     """Refuse a graph that is too large for one file, before any of its weights is read.
 
     A checkpoint's weights may all fit into 16 bits, so half their size is assumed.
     """
-    size = {"int8": _int8, "int4": _int4}.get(lowering.precision, _half)(model)
+    size = {"int8": _int8, "int4": _int4}.get(precision, _half)(model)
     if size > largest:
         raise too_large(model, size, contract, out, largest)
 

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
 from polybake.baking.encoders.transformer import Transformer
-from polybake.baking.pooling import choose_row
 from polybake.baking.layers.prefix_cache import Past
+from polybake.baking.pooling import choose_row
 
 _CLASSES: TypeAdapter[tuple[str, ...] | None] = TypeAdapter(tuple[str, ...] | None)
 

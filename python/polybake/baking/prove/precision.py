@@ -61,7 +61,7 @@ def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Expecta
     return Expectation(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
 
 
-def lowered_golden(
+def reduced_golden(
     model: ir.Model,
     graph: Path,
     precision: Precision,

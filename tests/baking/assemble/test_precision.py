@@ -9,7 +9,6 @@ import pytest
 from models.bake import bake
 from models.files.task_models import write_labelled, write_labelled_tokens, write_spans
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
-from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
@@ -24,10 +23,10 @@ WIDE = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
 NAME = "encoder.layer.0.intermediate.dense.weight"
 
 
-def baked(folder: Path, lowering: Lowering) -> BakeReport:
+def baked(folder: Path, storage: str) -> BakeReport:
     source = open_source(write_bert(folder / "model", WIDE, bert_weights(WIDE)))
     steps = [Pool(mode="mean"), Normalize()]
-    return bake(source, steps, folder / "out.onnx", name="tiny", lowering=lowering)
+    return bake(source, steps, folder / "out.onnx", name="tiny", storage=storage)
 
 
 def vectors(report: BakeReport) -> np.ndarray:
@@ -38,8 +37,8 @@ def vectors(report: BakeReport) -> np.ndarray:
 @pytest.mark.parametrize("storage", ["float16", "float16-table"])
 def test_float16_storage_says_what_it_changed(storage: str, tmp_path: Path) -> None:
     """Weights are halved in size, and the manifest holds how far the golden vectors moved."""
-    exact = baked(tmp_path / "exact", EXACT)
-    report = baked(tmp_path / "half", Lowering(storage=storage))
+    exact = baked(tmp_path / "exact", "checkpoint")
+    report = baked(tmp_path / "half", storage)
     stored = onnx.load(report.path).graph.initializer
     narrow = [one.name for one in stored if one.data_type == onnx.TensorProto.FLOAT16]
     if storage == "float16-table":
