@@ -181,7 +181,7 @@ def test_what_is_baked_already(tmp_path: Path) -> None:
 def test_what_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its weights lie beside it."""
     monkeypatch.setattr("polybake.baking.bake.check_fits", partial(check_fits, largest=9000))
-    with refused("assemble/size.py: would have", r'9000; set weights = "beside" .*\[model\]'):
+    with refused("assemble/model_file.py: would have", r'9000; set weights = "beside" .*\[model\]'):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, weights="beside")
 
