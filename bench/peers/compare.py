@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from peers import HERE, Peer, client, command, install, read_peers
 from runner import Runner
 
-from polybake.study.bench.environment import environment
+from polybake.study.bench.bench import environment
 from polybake.study.bench.workload import workloads
 
 BUILD = HERE.parents[1] / "build" / "peers"

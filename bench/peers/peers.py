@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from polybake.verification.harness.harness_file import Client
-from polybake.verification.harness.prepare import check_programs, run_prepare
+from polybake.verification.harness.process import check_programs, run_prepare
 from polybake.verification.verdict import HarnessError
 
 HERE = Path(__file__).parent

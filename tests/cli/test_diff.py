@@ -35,7 +35,8 @@ def test_a_copy_is_the_same(every_feed: Path, tmp_path: Path) -> None:
 
 def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -> None:
     """The output names the part, its place, the stage, the text, the neighbours and the answer."""
-    command = ("diff", every_feed, varied, "--picture", "out/a.svg")
+    pytest.importorskip("matplotlib", reason='pip install ".[plots]"')
+    command = ("diff", every_feed, varied, "--plot", "out/a.svg")
     lines = polybake(*command, cwd=tmp_path, code=1).splitlines()
     for line in (
         "tokenizer  normalizer.lowercase: true -> false",

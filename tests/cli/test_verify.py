@@ -1,4 +1,4 @@
-"""polybake verify and matrix: their output and files, and what polybake.toml decides."""
+"""polybake verify: its output and files, and what polybake.toml decides."""
 
 from __future__ import annotations
 

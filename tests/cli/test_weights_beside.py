@@ -53,13 +53,11 @@ def test_its_cards_name_both_files(beside: Path, tmp_path: Path) -> None:
 
 
 def test_its_vectors_are_written_and_explained(beside: Path, tmp_path: Path) -> None:
-    """Triton gets both files, ONNX Runtime's own format is one; other verbs take them as one."""
+    """Triton gets both files; other verbs take them as one."""
     polybake("export", "triton", beside, "-o", "triton", cwd=tmp_path)
     (graph,) = (tmp_path / "triton").glob("*/1/model.onnx")
     weights = weights_of(beside)
     assert graph.with_name(weights.name).read_bytes() == weights.read_bytes()
-    polybake("export", "ort", beside, "-o", "m.ort", cwd=tmp_path)
-    assert (tmp_path / "m.ort").stat().st_size > weights.stat().st_size / 2
     (tmp_path / "t.txt").write_text("".join(f"river {number} boat\n" for number in range(20)))
     polybake("embed", beside, "t.txt", "-o", "v.npy", cwd=tmp_path)
     shown = polybake("diagnose", beside, "--vectors", "v.npy", "--texts", "t.txt", cwd=tmp_path)

@@ -8,8 +8,8 @@ import pytest
 
 from polybake.base.modelfile.container import FileHead, read_head
 from polybake.base.modelfile.manifest import Deviation, Provenance
-from polybake.shipping.card.bill_of_materials import bill_of_materials
-from polybake.shipping.card.model_card import model_card
+from polybake.shipping.bill_of_materials import bill_of_materials
+from polybake.shipping.model_card import model_card
 
 DIGEST = "0" * 64
 SOURCE = Provenance(identifier="hub:owner/some-model@0a1b", licence="apache-2.0")

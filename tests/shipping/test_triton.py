@@ -11,11 +11,11 @@ from google.protobuf.text_encoding import CUnescape
 from models.files.every_feed import PROMPTS
 from models.files.task_models import write_classifier
 from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Case, decode_vectors
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
-from polybake.shipping.export import triton as exporting
-from polybake.shipping.export.text_format import text_literal
-from polybake.shipping.export.triton import export_triton
+from polybake.shipping import triton as exporting
+from polybake.shipping.triton import export_triton, reproduced, text_literal
 from support.servers.triton import triton
 
 TEXTS = ["Hello, world", "", "two words ü 🙂"]
@@ -123,6 +123,24 @@ def test_another_task_is_refused(
     with pytest.raises(InputError, match=r"Triton runs whole: embed, classify; use polybake serve"):
         export_triton(request.getfixturevalue(model), tmp_path / "models")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_largest_difference_of_all_cases_counts(every_feed: Path) -> None:
+    """Not that of the last one; one element beyond the tolerance fails by its case's name."""
+    head = read_head(every_feed)
+    last = head.fixture.cases[-1]
+
+    def near(case: Case) -> np.ndarray:
+        return decode_vectors(case.embeddings) + np.float32(0 if case is last else 4e-6)
+
+    def moved(case: Case) -> np.ndarray:
+        vectors = decode_vectors(case.embeddings)
+        vectors[-1, -1] += 1e-3 if case.id == "query" else 0
+        return vectors
+
+    assert 3e-6 < reproduced(head, near) < 5e-6
+    with pytest.raises(CheckFailed, match="case query gives other vectors: row 1, element 6"):
+        reproduced(head, moved)
 
 
 def test_tokenising_that_pads_wrongly_is_not_written(

@@ -35,13 +35,17 @@ def bench(
     ] = "text",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write bench.json and report.html to this folder."),
+        typer.Option("--output", "-o", help="Write bench.json to this folder."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the figures to this .svg, .png or .pdf file."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure models, numbers of threads and clients beside each other, in turns.
 
-    Example: polybake bench build/minilm.onnx build/minilm-int8.onnx --output build/bench
+    Example: polybake bench build/minilm.onnx build/minilm-int8.onnx --plot build/bench.svg
     """
     from rich.console import Console
 
@@ -50,13 +54,15 @@ def bench(
     from polybake.cli.progress import stages
     from polybake.errors import InputError
     from polybake.study.bench.bench import bench as measure
-    from polybake.study.bench.bench_report import report
+    from polybake.study.bench.plot import write_plot
     from polybake.study.bench.table import print_figures
     from polybake.study.bench.workload import own_workloads, workloads
+    from polybake.study.plots import check_plot
     from polybake.verification.harness.harness_file import find_clients
 
     if output is not None and output.exists() and not output.is_dir():
-        raise InputError(f"{output}: is no folder; choose another place for the report")
+        raise InputError(f"{output}: is no folder; choose another place for bench.json")
+    check_plot(plot)
     if texts is None:  # what one's own take, nobody knows before
         typer.echo(_DURATION, err=True)
     with stages() as progress:
@@ -71,13 +77,15 @@ def bench(
         )
     written = json.dumps(figures.model_dump(mode="json"), indent=2)
     if output is not None:
-        for name, content in (("bench.json", f"{written}\n"), ("report.html", report(figures))):
-            with replacing(output / name) as file:
-                file.write(content.encode("utf-8"))
+        with replacing(output / "bench.json") as file:
+            file.write(f"{written}\n".encode())
+    if plot is not None:
+        write_plot(plot, figures)
     if as_json:
         typer.echo(written)
     else:
         print_figures(figures, Console())
-        if output is not None:
-            typer.echo(f"wrote {output / 'bench.json'} and {output / 'report.html'}")
+        for path in (output and output / "bench.json", plot):
+            if path is not None:
+                typer.echo(f"wrote {path}")
     raise typer.Exit(figures.exit_code())

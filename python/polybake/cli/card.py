@@ -17,8 +17,8 @@ def card(
     from polybake.baking.tasks import TASKS
     from polybake.base.files.atomic import replacing
     from polybake.base.modelfile.container import check_digest, read_head, tail_digest
-    from polybake.shipping.card.bill_of_materials import bill_of_materials
-    from polybake.shipping.card.model_card import model_card
+    from polybake.shipping.bill_of_materials import bill_of_materials
+    from polybake.shipping.model_card import model_card
 
     head = read_head(model)
     check_digest(head)

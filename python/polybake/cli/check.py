@@ -13,7 +13,7 @@ import typer
 from polybake.cli.generate import clients_of
 from polybake.cli.generate import fresh as told_fresh
 from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel, JsonOption
-from polybake.errors import CheckFailed, InputError
+from polybake.errors import CheckFailed
 
 if TYPE_CHECKING:
     from polybake.config import Config
@@ -32,12 +32,6 @@ def check(
     cache: Annotated[
         bool, typer.Option(help="Trust the digests of files whose size and time are as they were.")
     ] = True,
-    signature: Annotated[
-        Path | None, typer.Option(help="Also check this signature, before all else.")
-    ] = None,
-    public_key: Annotated[
-        Path | None, typer.Option(help="The signer's key, a PEM file; for --signature.")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a model file, and that its inputs, its settings and its clients are what was built.
@@ -48,9 +42,7 @@ def check(
 
     config = load_config(target) if target.suffix == ".toml" else None
     model = config.model.output if config else target
-    found = []
-    if signature is not None or public_key is not None:
-        found.append(signed(model, signature, public_key))
+    found: list[Finding] = []
     if config is not None:
         found += unchanged(config, target.with_suffix(".lock"), cache)
     if config is None or model.is_file():
@@ -70,18 +62,6 @@ def check(
 
 #: What a line begins with.
 _SAID = {"same": "", "changed": "CHANGED: ", "unseen": "not looked at: "}
-
-
-def signed(model: Path, signature: Path | None, public_key: Path | None) -> Finding:
-    """Check the signature; nothing of the file is looked at before."""
-    from polybake.lock import Finding
-
-    if signature is None or public_key is None:
-        raise InputError("--signature and --public-key belong together; give both")
-    from polybake.shipping.sign.signature import check_signature
-
-    check_signature(model, signature, public_key)
-    return Finding("same", f"signed: {model}, by the holder of {public_key}")
 
 
 def unchanged(config: Config, path: Path, cache: bool) -> Iterator[Finding]:

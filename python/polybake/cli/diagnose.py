@@ -16,7 +16,7 @@ from polybake.cli.prompt import wanted_prompt
 from polybake.cli.target import JsonOption
 
 if TYPE_CHECKING:
-    from polybake.study.diagnose.diagnosis import Diagnosis
+    from polybake.study.diagnose.diagnose import Diagnosis
 
 #: The most characters of a text and the most explanations that are shown, and the least part of
 #: the gap that a shown explanation explains.
@@ -60,27 +60,27 @@ def diagnose(
     """
     from polybake.base.modelfile.container import read_head
     from polybake.errors import InputError
-    from polybake.study.diagnose.asked import asked, golden_texts
     from polybake.study.diagnose.diagnose import diagnose as diagnosed
-    from polybake.study.diagnose.given import read_given, read_texts
+    from polybake.study.diagnose.harness_vectors import golden_texts, request_vectors
+    from polybake.study.diagnose.vector_files import read_texts, read_vectors
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None
     with stages() as shown:
         tell = _told(shown)
         if vectors is not None and harness is None:
-            given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
+            all_texts, theirs = read_vectors(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
-            given = read_texts(texts, text_column) if texts else golden_texts(model)
-            tell(f"asking for {len(given)} vectors")
+            all_texts = read_texts(texts, text_column) if texts else golden_texts(model)
+            tell(f"asking for {len(all_texts)} vectors")
             manifest = read_head(model).manifest
             name = wanted.contract(manifest.contract).default_prompt
-            answers = asked(harness, model, given, name, timeout)
+            answers = request_vectors(harness, model, all_texts, name, timeout)
             theirs = answers.vectors
             other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
         else:
             raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
-        found = diagnosed(model, given, theirs, wanted, tell)
+        found = diagnosed(model, all_texts, theirs, wanted, tell)
     if as_json:
         typer.echo(json.dumps(_data(found) | {"other_file": other}, indent=2))
     else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polybake.study.diff.neighbours import Neighbours
     from polybake.study.diff.parts import ModelParts
     from polybake.study.diff.samples import Sample
-    from polybake.study.diff.seen import Seen
+    from polybake.study.diff.stage_result import StageResult
 
 
 def diff(
@@ -37,9 +37,11 @@ def diff(
         str | None,
         typer.Option(help="The prompt of own texts; else those of documents and queries."),
     ] = None,
-    picture: Annotated[
+    plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw distances and neighbours to this .svg file."),
+        typer.Option(
+            metavar="FILE", help="Draw distances and neighbours to this .svg, .png or .pdf file."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,10 +55,11 @@ def diff(
     from polybake.study.diff.diff_report import modules_lines, parts_lines, stages_lines
     from polybake.study.diff.facts import facts
     from polybake.study.diff.parts import compare_parts
-    from polybake.study.diff.picture import check_picture, write_picture
+    from polybake.study.diff.plot import write_plot
     from polybake.study.diff.verdict import verdict
+    from polybake.study.plots import check_plot
 
-    check_picture(picture)
+    check_plot(plot)
     parts = compare_parts(before, after)
     windows = own_texts(parts, texts, column, prompt)
 
@@ -66,7 +69,7 @@ def diff(
 
     show(parts_lines(parts))
     modules: tuple[ModuleChange, ...] = ()
-    stages: tuple[Seen, ...] = ()
+    stages: tuple[StageResult, ...] = ()
     neighbours, shorter = None, None
     if parts.differs("graph"):
         from polybake.study.diff.graphs import compare_graphs
@@ -81,9 +84,9 @@ def diff(
 
             show(neighbours_lines(neighbours))
     answer = verdict(parts, stages, neighbours, shorter)
-    if picture is not None:
-        write_picture(picture, parts, stages, neighbours, answer)
-        show([f"wrote {picture}"])
+    if plot is not None:
+        write_plot(plot, parts, stages, neighbours, answer)
+        show([f"wrote {plot}"])
     if as_json:
         found = facts(parts, modules, stages, neighbours, shorter, answer)
         typer.echo(json.dumps(found, indent=2))
@@ -94,11 +97,7 @@ def diff(
 def own_texts(
     parts: ModelParts, path: Path | None, column: str, prompt: str | None
 ) -> Iterator[list[str]] | None:
-    """Return the windows of a user's file, checked before anything runs; None without a file.
-
-    Raises:
-        InputError: There is no such file or prompt, or the models take pairs of texts.
-    """
+    """Return the windows of a user's file, checked before anything runs; None without a file."""
     from polybake.base.texts import open_corpus
     from polybake.runtime.prompt import Prompt
 
@@ -136,12 +135,11 @@ def samples(
 
 def run(
     parts: ModelParts, samples: Iterable[Sample]
-) -> tuple[tuple[Seen, ...], Neighbours | None, str | None]:
+) -> tuple[tuple[StageResult, ...], Neighbours | None, str | None]:
     """Run texts through both files, with progress on a terminal."""
     from polybake.cli.progress import stages
     from polybake.study.diff.neighbours import compare_neighbours
-    from polybake.study.diff.search_vectors import SearchVectors
-    from polybake.study.diff.shortened import shortened
+    from polybake.study.diff.search_vectors import SearchVectors, truncation
     from polybake.study.diff.stages import compare_stages, strictest
 
     kept = SearchVectors()
@@ -150,4 +148,4 @@ def run(
         seen = compare_stages(parts, samples, kept, progress)
         progress("neighbours")
         found = compare_neighbours(kept, before, after, comparable=not parts.obstacle)
-    return seen, found, shortened(kept, strictest(parts))
+    return seen, found, truncation(kept, strictest(parts))

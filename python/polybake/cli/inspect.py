@@ -27,27 +27,46 @@ def inspect(
     shapes: Annotated[
         bool, typer.Option("--shapes", help="Show dtype and shape of every value of the graph.")
     ] = False,
-    graph: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the graph to this .svg or .html file."),
-    ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show the graph in a browser, with Netron, until Ctrl-C.")
+    ] = False,
     encoder: EncoderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model file or a source holds, and what a client would do with it.
 
-    With --shapes or --graph, any .onnx file may be given.
+    With --shapes or --view, any .onnx file may be given.
 
     Example: polybake inspect build/minilm.onnx
     """
+    if shapes:
+        show_shapes(target, as_json=as_json)
+    if extract is not None or not (shapes or view):
+        show_contents(target, extract, encoder, as_json=as_json)
+    if view:
+        from polybake.study.inspect.view import view as serve_view
+
+        what = f"{target.name}: open {{}} in a browser, and end by Ctrl-C"
+        serve_view(target, lambda address: typer.echo(what.format(address), err=as_json))
+
+
+def show_shapes(path: Path, *, as_json: bool) -> None:
+    """Print the values of an ONNX file's graph."""
+    from polybake.study.inspect.graph import read_graph
+    from polybake.study.inspect.shapes import shape_facts, shape_table
+
+    facts = shape_facts(read_graph(path))
+    typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))
+
+
+def show_contents(
+    target: Path, extract: Path | None, encoder: EncoderOption, *, as_json: bool
+) -> None:
+    """Print what a baked model file or a source holds, or write a file's parts."""
     from polybake.base.modelfile.container import is_baked, read_head
 
-    if graph is not None or shapes:
-        look(target, graph, shapes=shapes, as_json=as_json)
-        if extract is None:
-            return
-    given = parse_source(target)
-    if isinstance(given, Path) and given.is_file() and is_baked(given):
+    reference = parse_source(target)
+    if isinstance(reference, Path) and reference.is_file() and is_baked(reference):
         head = read_head(target)
         if extract is not None:
             typer.echo(f"wrote {', '.join(extract_parts(head, extract))}")
@@ -60,22 +79,8 @@ def inspect(
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
     from polybake.baking.sources import open_source
 
-    source = open_source(given, encoder or "native")
+    source = open_source(reference, encoder or "native")
     typer.echo(json.dumps(source_facts(source), indent=2) if as_json else describe_source(source))
-
-
-def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None:
-    """Draw the graph of an ONNX file and print its values, as requested."""
-    from polybake.study.inspect.graph import read_graph
-    from polybake.study.inspect.picture import write_picture
-    from polybake.study.inspect.shapes import shape_facts, shape_table
-
-    if graph is not None:
-        write_picture(path, graph)
-        typer.echo(f"wrote {graph}", err=as_json)
-    if shapes:
-        facts = shape_facts(read_graph(path))
-        typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))
 
 
 def describe_model(head: FileHead) -> str:

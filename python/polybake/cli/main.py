@@ -25,7 +25,6 @@ from polybake.cli.inspect import inspect
 from polybake.cli.pull import pull
 from polybake.cli.push import push
 from polybake.cli.serve import serve
-from polybake.cli.sign import sign
 from polybake.cli.verify import verify
 from polybake.errors import InputError, PolybakeError, missing_package
 
@@ -45,7 +44,7 @@ _GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Build": (init, build, bake, fit, fixtures, generate),
     "Check": (check, verify, diagnose, diff, inspect, bench),
     "Use": (embed, serve),
-    "Ship": (push, pull, export, card, sign),
+    "Ship": (push, pull, export, card),
 }
 for _group, _commands in _GROUPS.items():
     for _command in _commands:

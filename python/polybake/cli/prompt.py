@@ -11,11 +11,7 @@ if TYPE_CHECKING:
 
 
 def wanted_prompt(prompt: str | None, *, query: bool, document: bool) -> Prompt:
-    """Return the requested prompt; without a request the model's default.
-
-    Raises:
-        InputError: Several prompts are requested.
-    """
+    """Return the requested prompt; without a request the model's default."""
     from polybake.runtime.prompt import Prompt
 
     if sum((prompt is not None, query, document)) > 1:

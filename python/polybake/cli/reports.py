@@ -23,11 +23,7 @@ class Reports:
     markdown: Path | None
 
     def check(self, model: Path) -> None:
-        """Refuse a wrong choice before the run, so that it costs no run.
-
-        Raises:
-            InputError: Two files are the same.
-        """
+        """Refuse a wrong choice before the run, so that it costs no run."""
         taken = {model.resolve(): "the model"}
         for option, path, _ in self._asked():
             if (other := taken.setdefault(path.resolve(), option)) != option:

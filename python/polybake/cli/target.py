@@ -81,11 +81,7 @@ def config_for(
     adapter: str | None = None,
     allow_unknown: Sequence[str] | None = None,
 ) -> Config:
-    """Return the settings of a polybake.toml, or the defaults for a source.
-
-    Raises:
-        InputError: The target does not exist, or the settings are not valid.
-    """
+    """Return the settings of a polybake.toml, or the defaults for a source."""
     from polybake.config import Config, ModelTable, load_config
 
     source = parse_source(target)
@@ -125,11 +121,7 @@ def config_for(
 
 
 def usable_name(name: str) -> str:
-    """Return ``name`` if it can name packages, modules and classes.
-
-    Raises:
-        InputError: It cannot.
-    """
+    """Return ``name`` if it can name packages, modules and classes."""
     from polybake.base.modelfile.manifest import checked_name
     from polybake.generation.names import names_for
 

@@ -1,1 +1,1 @@
-"""What is shipped with a model file: other formats, its card and its signature."""
+"""What is shipped with a model file: Triton's repository, its card, and its place in a store."""

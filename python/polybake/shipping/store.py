@@ -37,12 +37,7 @@ class Store:
         self._system, self._root = _opened(self.url, config.folder)
 
     def push(self, path: Path, file: LockedFile, advance: Advance) -> bool:
-        """Put a file under its digest; returns False where it lies there already.
-
-        Raises:
-            InputError: The store cannot be written to.
-            CheckFailed: The file is not the one of polybake.lock, or what lies there is damaged.
-        """
+        """Put a file under its digest; return False where it lies there already."""
         if _digest_of(path) != file.sha256:
             raise CheckFailed(f"{path}: is not the file that was built; polybake build")
         there = self._size(file.sha256)
@@ -72,10 +67,6 @@ class Store:
         """Bring a file, whole and verified or not at all; returns False where it is here already.
 
         What an earlier pull brought of it is kept beside it, and not brought again.
-
-        Raises:
-            InputError: The store has no such file, or it or the folder cannot be used.
-            CheckFailed: What lies there has another digest.
         """
         if path.is_file() and path.stat().st_size == file.bytes and _digest_of(path) == file.sha256:
             return False
@@ -149,11 +140,7 @@ class Store:
 
 
 def files_of(config: Config, lock: Lock) -> dict[Path, LockedFile]:
-    """The files that a store keeps, by where they belong here.
-
-    Raises:
-        InputError: The lock names a place that is not the model file's.
-    """
+    """The files that a store keeps, by where they belong here."""
     output = config.model.output
     found = {config.folder / name: file for name, file in lock.files.items()}
     for path in found:

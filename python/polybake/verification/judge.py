@@ -54,11 +54,7 @@ def judge(
     timeouts: Timeouts = _TIMEOUTS,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Run clients on every case of a fixture, or of the model file, on each device.
-
-    Raises:
-        InputError: The model or the fixture is wrong, or two clients have the same language.
-    """
+    """Run clients on every case of a fixture, or of the model file, on each device."""
     _check_languages(clients)
     head = read_head(model)
     manifest, output = head.manifest, head.manifest.contract.output

@@ -21,12 +21,9 @@ class LanguageDifference:
 def language_differences(
     device: str, vectors: Mapping[str, Mapping[str, Embeddings]], *, packed_bits: bool = False
 ) -> Iterator[LanguageDifference]:
-    """Compare the vectors of each pair of languages.
+    """Compare the vectors, ``[texts, dimension]`` by case, of each pair of languages.
 
-    Args:
-        device: The clients' device.
-        vectors: ``[texts, dimension]`` by language and case; pairs that share no case are left out.
-        packed_bits: Whether an element holds eight bits; the difference counts differing bits.
+    Pairs that share no case are left out. Of packed bits the difference counts bits.
     """
     for pair in combinations(sorted(vectors), 2):
         first, second = (vectors[language] for language in pair)

@@ -14,11 +14,7 @@ VARIABLE = "POLYBAKE_REQUIRE"
 
 
 def required_names(named: Iterable[str], clients: Sequence[Client]) -> frozenset[str]:
-    """Return the given names, and the names in POLYBAKE_REQUIRE (separated by commas).
-
-    Raises:
-        InputError: A name is neither a language nor a device.
-    """
+    """Return the given names, and the names in POLYBAKE_REQUIRE (separated by commas)."""
     variable = os.environ.get(VARIABLE, "").split(",")
     names = frozenset(name.strip() for name in (*named, *variable) if name.strip())
     known = dict.fromkeys((*LANGUAGES, *(client.language for client in clients), *DEVICES))

@@ -12,7 +12,7 @@ from polybake.errors import InputError
 from polybake.verification.harness.handshake import Subject, check_served, check_started, results_of
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import Client
-from polybake.verification.harness.prepare import check_programs, run_prepare, unprepared
+from polybake.verification.harness.process import check_programs, run_prepare, unprepared
 from polybake.verification.harness.protocol import (
     Answer,
     Arguments,
@@ -64,11 +64,7 @@ class Timeouts:
 
     @classmethod
     def of(cls, seconds: float) -> Self:
-        """So long for each answer, and twice as long for many texts and the whole model file.
-
-        Raises:
-            InputError: not above 0, or more than a day.
-        """
+        """So long for each answer, and twice as long for many texts and the whole model file."""
         if not 0.0 < seconds <= _LONGEST:
             raise InputError(f"timeout {seconds:g}: expected seconds above 0, at most {_LONGEST:g}")
         return cls(answer=seconds, load=2 * seconds)
@@ -205,11 +201,7 @@ class Session:
         return Outcome(Status.PASS)
 
     def ask(self, request: Request, seconds: float) -> object:
-        """Return the client's answer; its harness is started if none runs.
-
-        Raises:
-            HarnessError: The client gave no usable answer.
-        """
+        """Return the client's answer; its harness is started if none runs."""
         answer = self._answer(request, seconds)
         return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 

@@ -95,11 +95,7 @@ def chosen_clients(
 
 
 def check_services(clients: Sequence[Client], task: str) -> None:
-    """Check that services over HTTP can be verified for the model's task.
-
-    Raises:
-        InputError: It is another task, or the headers in POLYBAKE_HEADERS cannot be sent.
-    """
+    """Check that services over HTTP can be verified for the model's task."""
     addresses = [client.language for client in clients if client.service]
     if addresses:
         headers_for(addresses)

@@ -33,8 +33,7 @@ from polybake.cli.init import settings_text
 from polybake.config import Config
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import render_client
-from polybake.shipping.export.ort_format import export_ort
-from polybake.study.bench.expected import expected
+from polybake.study.bench.running_client import expected
 from polybake.study.diff.parts import compare_parts
 from polybake.testing import golden_cases
 
@@ -265,13 +264,12 @@ def test_a_file_of_one_output_is_as_before(tmp_path: Path) -> None:
     assert "further" not in stored + head.fixture.model_dump_json(exclude_none=True)
 
 
-def test_what_takes_one_output_refuses_it(model: Path, tmp_path: Path) -> None:
-    """Nothing compares, times, exports or serves one output of three in silence."""
+def test_what_takes_one_output_refuses_it(model: Path) -> None:
+    """Nothing compares, times or serves one output of three in silence."""
     embedder = polybake.Embedder(model)
     for call, says in (
         (lambda: compare_parts(model, model), "a diff compares one"),
         (lambda: expected(embedder, "one", ["a"]), "a bench times one"),
-        (lambda: export_ort(model, tmp_path / "m.ort"), "an export is compared by one"),
         (lambda: golden_cases(model), "a service is compared by one"),
     ):
         with pytest.raises(InputError, match=f"gives a text .* outputs, and {says}"):

@@ -1,4 +1,4 @@
-"""What pages are made of: text fit for them, pictures, and templates."""
+"""What pages are made of: text fit for them, and templates."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 from jinja2 import TemplateNotFound, UndefinedError
 
 from polybake.base.files.printable import code_span, printable
-from polybake.base.files.svg import Paint
 from polybake.base.files.templates import template_environment, templates_folder
 from polybake.generation.languages import LANGUAGES
-
-PAINT = Paint("drawing", {"bar": ("#3b82f6", "none", "#60a5fa", "none")})
 
 
 @given(st.text(st.characters(exclude_categories=[])))
@@ -32,30 +29,6 @@ def test_escapes_are_readable() -> None:
     assert printable("a\n\x1b[31mé\ud800") == "a\\n\\x1b[31mé\\ud800"
     assert code_span("plain @name") == "`plain @name`"
     assert code_span("a ``b` \n") == "``` a ``b` \\n ```"
-
-
-def test_a_picture_is_whole_markup() -> None:
-    """Colours of light ground are attributes, those of dark a style for this picture alone."""
-    assert PAINT["bar"] == 'class="bar" fill="#3b82f6" stroke="none"'
-    bar = PAINT.shape("rect", "bar", "1 < 2", x=1.25, stroke_width=3, rx="2%")
-    root = ET.fromstring(PAINT.picture(30, 20.4, [bar], "a & b"))  # noqa: S314
-    assert (root.get("class"), root.get("viewBox")) == ("drawing", "0 0 30 20")
-    title, style, ground, drawn = root
-    assert (title.text, ground.get("class")) == ("a & b", "ground")
-    assert "(prefers-color-scheme: dark)" in (style.text or "")
-    assert ".drawing .bar { fill: #60a5fa; stroke: none }" in (style.text or "")
-    assert {"x": "1.2", "stroke-width": "3.0", "rx": "2%"}.items() <= drawn.attrib.items()
-    assert drawn[0].text == "1 < 2"
-
-
-@pytest.mark.parametrize("text", ["a < b & c", '</text><script x="1">', "new\nline \x00 \u202e"])
-def test_text_is_no_markup(text: str) -> None:
-    """Any text is one element without children."""
-    element = ET.fromstring(PAINT.text(1.25, 2, text, 'font-size="18"', paint="quiet"))  # noqa: S314
-    assert (element.tag, list(element)) == ("text", [])
-    assert {"class": "quiet", "x": "1.2", "y": "2.0", "font-size": "18"}.items() <= (
-        element.attrib.items()
-    )
 
 
 def test_templates_are_shipped() -> None:

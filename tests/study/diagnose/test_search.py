@@ -63,6 +63,7 @@ PAIRS = [
     ("puts the prompt 'query' before texts", "cuts texts at 16 tokens"),
     ("puts the prompt 'query' before texts", "adds no special tokens"),
     ("pools by cls", "stores vectors as float16"),
+    ("pools by cls", "adds no special tokens"),  # neither explains a part alone
 ]
 
 

@@ -1,4 +1,4 @@
-"""A comparison in lines, as data and as a picture."""
+"""A comparison in lines, as data and as a plot."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from polybake.study.diff.facts import facts
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
-from polybake.study.diff.picture import write_picture
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.plot import write_plot
+from polybake.study.diff.stage_result import StageResult
 from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
@@ -31,7 +31,7 @@ from polybake.verification.verdict import Stage
 def test_nothing_of_a_model_steers_the_terminal(every_feed: Path, tmp_path: Path) -> None:
     """Names and texts may hold any character."""
     varied = write_varied(every_feed, tmp_path / "b.onnx", steps=("\x1b[2J",))
-    seen = Seen(Stage.TOKENIZE, texts=1, differing=1, worst="\x1b[2J")
+    seen = StageResult(Stage.TOKENIZE, texts=1, differing=1, worst="\x1b[2J")
     modules = [ModuleChange("\x1b[2J", 0, [WeightChange("\x1b[2J", "gone")])]
     parts = parts_lines(compare_parts(every_feed, varied))
     assert all("\x1b" not in line for line in (*parts, *modules_lines(modules)))
@@ -83,18 +83,20 @@ def test_a_long_list_ends_with_how_many_more() -> None:
 )
 def test_a_text_that_shows_nothing_is_named(worst: str, shown: str) -> None:
     """A blank text is described in words, not by empty quotation marks."""
-    seen = Seen(Stage.EMBED, texts=1, differing=1, largest=0.5, worst=worst)
+    seen = StageResult(Stage.EMBED, texts=1, differing=1, largest=0.5, worst=worst)
     assert [*stages_lines([seen])][-1].strip() == f"most: {shown}"
 
 
 def test_stages() -> None:
     """Each difference is shown with its text, and those of vectors with figures."""
-    ids = Seen(Stage.TOKENIZE, texts=9, differing=1, worst=("one", "x" * 80))
-    same = Seen(Stage.EMBED_IDS, texts=9, largest=1e-7, distances=array("d", [0.0]))
-    other = Seen(
+    ids = StageResult(Stage.TOKENIZE, texts=9, differing=1, worst=("one", "x" * 80))
+    same = StageResult(Stage.EMBED_IDS, texts=9, largest=1e-7, distances=array("d", [0.0]))
+    other = StageResult(
         Stage.EMBED, texts=9, differing=1, largest=0.5, distances=array("d", [0.9, *[1e-9] * 200])
     )
-    bits = Seen(Stage.EMBED, integers=True, packed_bits=True, texts=9, differing=1, largest=3)
+    bits = StageResult(
+        Stage.EMBED, integers=True, packed_bits=True, texts=9, differing=1, largest=3
+    )
     assert list(stages_lines([ids, same, other, bits])) == [
         "tokenize   1 of 9 texts have other token ids",
         f'           the first: "one | {"x" * 53}…"',
@@ -111,8 +113,10 @@ def test_it_is_json(every_feed: Path) -> None:
     """Infinity and NaN, which JSON lacks, become null."""
     parts = compare_parts(every_feed, every_feed)
     stages = [
-        Seen(Stage.TOKENIZE),
-        Seen(Stage.EMBED, largest=math.inf, texts=1, differing=1, distances=array("d", [0.5])),
+        StageResult(Stage.TOKENIZE),
+        StageResult(
+            Stage.EMBED, largest=math.inf, texts=1, differing=1, distances=array("d", [0.5])
+        ),
     ]
     modules = [ModuleChange("a", 2, [WeightChange("w", "changed", largest=math.nan)])]
     neighbours = Neighbours(99, 0.5, 0.25, None, None, (0.5,) * 99)
@@ -126,56 +130,32 @@ def test_it_is_json(every_feed: Path) -> None:
     assert (found["neighbours"]["alone"], found["neighbours"]["old_index"]) == (0.5, None)
 
 
-SVG = "{http://www.w3.org/2000/svg}"
-YES = DiffVerdict("Re-index", "yes", "Old <vectors>.")
+YES = DiffVerdict("Re-index", "yes", "Old <vectors> of $x$. " * 9)
 
 
-def drawn(
-    path: Path, model: Path, stages: list[Seen], neighbours: Neighbours | None
-) -> ElementTree.Element:
-    write_picture(path, compare_parts(model, model), stages, neighbours, YES)
-    return ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
-
-
-def bars(root: ElementTree.Element) -> dict[str, float]:
-    """The place where each bar begins, by what it counts."""
-    found = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "bar"]
-    return {one.findtext(f"{SVG}title", ""): float(one.attrib["x"]) for one in found}
-
-
-def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
-    """Equal texts are at the left end, opposite ones at the right, with the limit between."""
-    distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
-    seen = Seen(Stage.EMBED, texts=6, differing=4, distances=distances)
-    neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
-    root = drawn(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
-    found = bars(root)
-    assert sorted(found) == ["1 texts", "2 texts", "3 texts", "4 texts"]
-    (limit,) = (float(one.attrib["x1"]) for one in root.iter(f"{SVG}line"))
-    assert found["2 texts"] < limit < found["3 texts"]
-    written = "".join(root.itertext())
-    assert "Re-index: yes" in written
-    assert "limit 1e-06" in written
-
-
-def test_a_long_sentence_goes_on_in_another_line(every_feed: Path, tmp_path: Path) -> None:
-    """Nothing of it is cut, and what stands below moves down."""
-    path, parts = tmp_path / "a.svg", compare_parts(every_feed, every_feed)
-    sentence = "Old vectors beside new ones find 99 % of the same neighbours. " * 4
-    write_picture(path, parts, [], None, DiffVerdict("Re-index", "yes", sentence))
+def words(
+    path: Path, model: Path, stages: list[StageResult], neighbours: Neighbours | None
+) -> list[str | None]:
+    """The texts of the plot."""
+    pytest.importorskip("matplotlib", reason='pip install ".[plots]"')
+    write_plot(path, compare_parts(model, model), stages, neighbours, YES)
     root = ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
-    lines = [one.text or "" for one in root.iter(f"{SVG}text")]
-    assert sentence.strip() in " ".join(lines)
-    assert max(map(len, lines)) <= 108
-    (lower,) = root.iter(f"{SVG}g")
-    assert lower.get("transform") != "translate(0 0)"
-    assert float(root.attrib["height"]) > 356
+    return [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
-    """The picture is one file, and its texts are escaped."""
-    drawn(tmp_path / "a.svg", every_feed, [], None)
-    written = (tmp_path / "a.svg").read_text()
-    assert "prefers-color-scheme: dark" in written
-    assert written.count("http") == 1  # the namespace
-    assert "Old &lt;vectors&gt;." in written
+def test_the_plot_shows_distances_and_neighbours(every_feed: Path, tmp_path: Path) -> None:
+    """Equal texts, opposite ones and the limit are in it; a long sentence goes on below."""
+    distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
+    seen = StageResult(Stage.EMBED, texts=6, differing=4, distances=distances)
+    neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
+    found = words(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
+    assert "limit 1e-06" in found
+    assert "neighbours that each text keeps, old and new mixed" in found
+    lines = [one for one in found if one and "Old <vectors>" in one]
+    assert len(lines) > 1
+    assert "Re-index: yes. Old <vectors> of $x$." in lines[0]
+
+
+def test_the_plot_says_what_was_not_compared(every_feed: Path, tmp_path: Path) -> None:
+    found = words(tmp_path / "a.svg", every_feed, [], None)
+    assert {"none can be compared", "no texts were searched"} <= {*found}

@@ -11,8 +11,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.base.modelfile.manifest import Manifest
 from polybake.study.diff.neighbours import NEAREST, Neighbours, compare_neighbours
-from polybake.study.diff.search_vectors import SearchVectors
-from polybake.study.diff.shortened import shortened
+from polybake.study.diff.search_vectors import SearchVectors, truncation
 
 RANDOM = np.random.default_rng(3)
 OLD = RANDOM.normal(size=(40, 7)).astype(np.float32)
@@ -213,7 +212,7 @@ def test_a_beginning_is_seen(new: np.ndarray, found: str | None) -> None:
     """The first elements are recognised, as they are or normalised again."""
     kept = SearchVectors()
     kept.add(["document", "query"], [*WHOLE[:, None]], [*new[:, None]])
-    assert shortened(kept, TOLERANCES["cpu"]) == found
+    assert truncation(kept, TOLERANCES["cpu"]) == found
 
 
 def test_queries_count_too() -> None:
@@ -221,5 +220,5 @@ def test_queries_count_too() -> None:
     kept = SearchVectors()
     kept.add(["document"], [*WHOLE[:, None]], [*CUT[:, None]])
     kept.add(["query"], [*WHOLE[:, None]], [*-CUT[:, None]])
-    assert shortened(kept, TOLERANCES["cpu"]) is None
-    assert shortened(SearchVectors(), TOLERANCES["cpu"]) is None
+    assert truncation(kept, TOLERANCES["cpu"]) is None
+    assert truncation(SearchVectors(), TOLERANCES["cpu"]) is None

@@ -26,7 +26,7 @@ from polybake.study.diff.samples import (
     search_samples,
 )
 from polybake.study.diff.search_vectors import SearchVectors
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.study.diff.stages import compare_stages, repacked, strictest
 from polybake.verification.verdict import Stage
 
@@ -269,7 +269,7 @@ def test_the_narrower_tolerance_holds(every_feed: Path) -> None:
 
 def test_the_figures_are_those_of_the_vectors() -> None:
     """The figures of one equal and one turned vector are those of a turn by 60 degrees."""
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     before = np.array([[2.0, 0.0, 0.0]], np.float32)
     turned = np.array([[1.0, math.sqrt(3), 0.0]], np.float32)
     seen.add_vectors("same", before, before)
@@ -289,7 +289,7 @@ def test_the_figures_are_those_of_the_vectors() -> None:
     ],
 )
 def test_the_worst_text_is_kept(shifts: dict[str, float], worst: str) -> None:
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     before = np.array([[1.0, 0.0, 0.0]], np.float32)
     for name, shift in shifts.items():
         seen.add_vectors(name, before, before + np.float32(shift))
@@ -298,7 +298,7 @@ def test_the_worst_text_is_kept(shifts: dict[str, float], worst: str) -> None:
 
 def test_within_the_tolerance_is_the_same() -> None:
     """A small difference counts as equal, and its size is still told."""
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     before = np.array([[1.0, 0.0, 0.0]], np.float32)
     seen.add_vectors("a", before, before + np.float32(5e-6))
     assert (seen.differing, seen.worst) == (0, None)
@@ -307,14 +307,14 @@ def test_within_the_tolerance_is_the_same() -> None:
 
 def test_another_number_of_vectors_differs() -> None:
     """A text differs if one file gives it fewer vectors, as when it leaves tokens out."""
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     seen.add_vectors("a", np.ones((3, 4), np.float32), np.ones((2, 4), np.float32))
     assert (seen.texts, seen.differing, seen.worst) == (1, 1, "a")
 
 
 def test_what_is_no_number_differs_most() -> None:
     """NaN counts as an infinite difference and has no cosine."""
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     before = np.ones((1, 3), np.float32)
     seen.add_vectors("nan", before, before * np.float32("nan"))
     seen.add_vectors("far", before, -before)
@@ -324,14 +324,14 @@ def test_what_is_no_number_differs_most() -> None:
 
 def test_zeros_have_no_direction() -> None:
     """A text without tokens is zeros in both files, and equal."""
-    seen = Seen(Stage.EMBED)
+    seen = StageResult(Stage.EMBED)
     seen.add_vectors("", np.zeros((1, 3), np.float32), np.zeros((1, 3), np.float32))
     assert (seen.differing, seen.cosines) == (0, None)
 
 
 def test_integers_differ_by_more_than_their_slack() -> None:
     """Integers without slack differ by any step; those with slack by more than it."""
-    seen = Seen(Stage.EMBED, integers=True)
+    seen = StageResult(Stage.EMBED, integers=True)
     before, after = np.array([[5, 5]], np.int8), np.array([[6, 5]], np.int8)
     seen.add_vectors("edge", before, after, Slack(np.array([[1, 0]], np.uint8), packed_bits=False))
     assert (seen.differing, seen.largest, seen.unit) == (0, 1, "steps")
@@ -341,6 +341,6 @@ def test_integers_differ_by_more_than_their_slack() -> None:
 
 def test_packed_bits_are_counted() -> None:
     """Three bits of one byte count as three, and bytes have no cosine."""
-    seen = Seen(Stage.EMBED, integers=True, packed_bits=True)
+    seen = StageResult(Stage.EMBED, integers=True, packed_bits=True)
     seen.add_vectors("a", np.array([[0b0111]], np.uint8), np.array([[0b0000]], np.uint8))
     assert (seen.differing, seen.largest, seen.unit, seen.cosines) == (1, 3, "bits", None)

@@ -11,15 +11,15 @@ import pytest
 from models.files.varied import change_weight, write_varied
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import ModelParts, compare_parts
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.study.diff.verdict import reasons, verdict
 from polybake.verification.verdict import Stage
 
 
-def stages(*differing: int) -> list[Seen]:
+def stages(*differing: int) -> list[StageResult]:
     """The three stages with so many of nine texts differing."""
     return [
-        Seen(stage, texts=9, differing=number)
+        StageResult(stage, texts=9, differing=number)
         for stage, number in zip(
             (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED), differing, strict=True
         )

@@ -16,7 +16,7 @@ from polybake.verification.harness.harness_file import (
     foreign_client,
     read_client,
 )
-from polybake.verification.harness.prepare import check_programs, run_prepare
+from polybake.verification.harness.process import check_programs, run_prepare
 from polybake.verification.verdict import HarnessError, Status
 
 VALID = {

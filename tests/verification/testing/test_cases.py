@@ -14,8 +14,7 @@ import polybake.testing
 from faulty.subject import CASES, SubjectFiles
 from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.errors import InputError
-from polybake.verification.testing.cases import ServiceCase
-from polybake.verification.testing.found import found_vectors
+from polybake.verification.testing.cases import ServiceCase, found_vectors
 from support.processes.inner_pytest import inner_pytest
 
 SERVICE = """

@@ -1,21 +1,25 @@
 """Measure model files and their clients, and compare them."""
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import onnxruntime as ort
 from tokenizers import Tokenizer
 
+from polybake import __version__
 from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.processor_name import processor_name
+from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.study.bench.comparison import Candidate, compare
-from polybake.study.bench.environment import environment
-from polybake.study.bench.figures import BatchTokens, Figures, ModelFigures, TimeParts
+from polybake.study.bench.figures import BatchTokens, Environment, Figures, ModelFigures, TimeParts
 from polybake.study.bench.profile import where_time_goes
 from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.turns import in_turns
@@ -45,21 +49,9 @@ def bench(
     rounds: int = 5,
     progress: Progress = lambda _: None,
 ) -> Figures:
-    """Measure each model with each number of threads, and in each client.
+    """Measure each model with each number of threads, and in each client of its contract.
 
-    Args:
-        models: Baked model files.
-        workloads: What is embedded.
-        clients: Clients of the models' contract; each uses its own default number of threads.
-        device: ``cpu`` or ``cuda``, for the clients, too.
-        threads: Numbers of threads within one operator; empty means ONNX Runtime's default.
-        rounds: How often everything is timed, after a warm-up.
-        progress: Called with what begins.
-
-    Raises:
-        InputError: not a model file, models of texts beside models of pairs, an unknown device,
-            more threads than processors, or a client of another contract.
-        RequirementMissing: the device cannot be had here.
+    Without ``threads`` a model has ONNX Runtime's default; clients always have their own.
     """
     counts: Sequence[int | None] = list(dict.fromkeys(threads)) or [None]
     candidates = [
@@ -186,3 +178,16 @@ def _open_bare(embedder: Embedder, threads: int | None) -> object:
 
 def _embed(runner: Runner, texts: Sequence[Text]) -> object:
     return runner.embed(runner.ids(texts))
+
+
+def environment(device: str = "cpu") -> Environment:
+    """Return this machine and the versions that decide its speed."""
+    return Environment(
+        device=device,
+        cpu=processor_name(),
+        processors=processors(),
+        system=platform.platform(),
+        python=platform.python_version(),
+        onnxruntime=ort.__version__,
+        polybake=__version__,
+    )

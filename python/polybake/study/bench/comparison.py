@@ -6,9 +6,8 @@ from functools import partial
 
 from polybake.base.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
-from polybake.study.bench.expected import expected
 from polybake.study.bench.figures import Comparison, Row
-from polybake.study.bench.running_client import RunningClient
+from polybake.study.bench.running_client import RunningClient, expected
 from polybake.study.bench.turns import Timing, in_turns
 from polybake.study.bench.workload import Workload
 from polybake.verification.verdict import HarnessError, Status
@@ -63,13 +62,9 @@ def compare(
     rounds: int,
     progress: Callable[[str], None],
 ) -> Comparison:
-    """Time one workload; clients are timed only if their vectors equal the model's.
+    """Time one workload, with ratios to the first candidate.
 
-    Args:
-        workload: What is embedded.
-        candidates: What embeds it; the ratios are to the first candidate.
-        rounds: How often everything is timed, after a warm-up.
-        progress: Called with what begins.
+    Clients are timed only if their vectors equal the model's.
     """
     for candidate in candidates:
         if candidate.running:

@@ -45,10 +45,9 @@ Event = dict[str, Any]
 def where_time_goes(
     embedder: Embedder, workload: Workload, threads: int | None
 ) -> dict[str, float]:
-    """Embed a part of a workload under ONNX Runtime's profiler.
+    """Embed a part of a workload under ONNX Runtime's profiler; return the seconds of `PARTS`.
 
-    Returns:
-        Seconds of each of `PARTS`; time that the profile does not explain is ``other``.
+    Time that the profile does not explain is ``other``.
     """
     calls = workload.calls() if workload.single else [workload.part(_MOST_TEXTS)]
     with Scratch() as folder:

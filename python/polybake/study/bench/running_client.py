@@ -1,14 +1,17 @@
 """A generated client that embeds in a process of its own, behind its harness."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from polybake.base.modelfile.fixture import Text
+from polybake.baking.golden.edges import Edges
+from polybake.base.modelfile.fixture import Case, Text, encode_vectors
+from polybake.base.modelfile.manifest import UNQUANTIZED, Output
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.verification.harness.handshake import Subject, check_started, results_of
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import Client
-from polybake.verification.harness.prepare import check_programs, unprepared
+from polybake.verification.harness.process import check_programs, unprepared
 from polybake.verification.harness.protocol import Embed, Errored, Start
 from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.judging.stages import judge_case
@@ -19,12 +22,7 @@ _PATIENCE = 600.0
 
 
 class RunningClient:
-    """A client that has opened a model.
-
-    Raises:
-        InputError: The client was made for another contract.
-        HarnessError: The client cannot be started, or does not open the model.
-    """
+    """A client that has opened a model."""
 
     def __init__(self, client: Client, embedder: Embedder) -> None:
         manifest = embedder.manifest
@@ -52,19 +50,11 @@ class RunningClient:
             raise
 
     def embed(self, texts: Sequence[Text]) -> object:
-        """Return the client's answer, not decoded.
-
-        Raises:
-            HarnessError: The client gives no answer.
-        """
+        """Return the client's answer, not decoded."""
         return results_of(self._harness.ask(Embed(texts=tuple(texts), prompt=None), _PATIENCE))
 
     def check(self, golden: GoldenCase) -> None:
-        """Embed the texts of a case, and compare the vectors with the model's.
-
-        Raises:
-            HarnessError: The vectors are not the model's.
-        """
+        """Embed the texts of a case, and compare the vectors with the model's."""
         results = self.embed(golden.case.texts)
         outcome = judge_case(Stage.EMBED, golden, [results], self._tolerance)
         if outcome.status is not Status.PASS:
@@ -73,3 +63,28 @@ class RunningClient:
     def close(self) -> None:
         """End the process, whether it still answers or not."""
         self._harness.kill()
+
+
+def expected(embedder: Embedder, name: str, texts: Sequence[Text]) -> GoldenCase:
+    """Embed texts in one call; also return how far a quantized model's integers may differ."""
+    runner = embedder.runner
+    if runner.contract.further_outputs:
+        raise InputError(
+            f"{embedder.path}: gives a text several outputs, and a bench times one; "
+            "time a client of it by itself: polybake generate"
+        )
+    rows, output = runner.ids(texts), runner.contract.output
+    vectors, slack = runner.embed(rows), None
+    edges = Edges.of(embedder.path, output, embedder.head.fixture.tolerances)
+    if edges is not None:
+        floats = Output(name=UNQUANTIZED, dimension=output.dimensions)
+        contract = runner.contract.model_copy(update={"output": floats})
+        slack = edges.slack(replace(runner, contract=contract).embed(rows))
+    case = Case(
+        id=name,
+        why="what is timed is right",
+        texts=tuple(texts),
+        input_ids=tuple(map(tuple, rows)),
+        embeddings=encode_vectors(vectors, slack),
+    )
+    return GoldenCase(case, vectors, slack)

@@ -45,13 +45,7 @@ def in_turns(
     rounds: int,
     progress: Callable[[str], None],
 ) -> dict[Name, Timing]:
-    """Time the calls of each task, ``rounds`` times after a warm-up.
-
-    Args:
-        tasks: The calls of one round, by the name of the task.
-        rounds: How often each task is timed.
-        progress: Called with the round that begins.
-    """
+    """Time the calls of each task, ``rounds`` times after a warm-up."""
     seconds: dict[Name, list[tuple[float, ...]]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
         progress(f"round {number} of {rounds}" if number else "warm-up")

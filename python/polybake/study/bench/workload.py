@@ -65,9 +65,6 @@ def own_workloads(source: TextSource) -> list[Workload]:
     """Return two workloads of a corpus: all texts at once, and one text per call.
 
     Missing texts are left out.
-
-    Raises:
-        InputError: The corpus cannot be read, or has no text.
     """
     found = (text for window in source.windows() for text in window.texts)
     texts = tuple(text for text in found if text is not None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,10 @@ from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
-from polybake.study.diagnose.diagnosis import Diagnosis, Example
 from polybake.study.diagnose.dissected import Dissected
-from polybake.study.diagnose.gap import Gap
-from polybake.study.diagnose.moved import described, listed
-from polybake.study.diagnose.order import order
-from polybake.study.diagnose.search import IN_PART, Explanations, explanations
+from polybake.study.diagnose.gap import Explanation, Gap
+from polybake.study.diagnose.row_order import described, listed, order
+from polybake.study.diagnose.search import EXPLAINED, IN_PART, Explanations, explanations
 
 #: The texts that are embedded between two reports of progress.
 _WINDOW = 1024
@@ -30,6 +29,82 @@ _HUGE, _ODD = 1e18, 0.05
 #: How many texts are shown as examples.
 _SHOWN = 3
 
+#: Largest differences, relative to a vector's length, and the arithmetic that causes them.
+#: Source: docs/tolerances.md, "Why these numbers" and "Fewer bits".
+_ROUNDING = ((3e-3, "float16, bfloat16 or TF32"), (3e-2, "int8"))
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text whose vector shows an explanation.
+
+    Attributes:
+        row: Its row, from 1.
+        text: The text.
+        gap: The distance of its two vectors.
+        explained: The part of the gap that is explained.
+    """
+
+    row: int
+    text: str
+    gap: float
+    explained: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The result of a diagnosis.
+
+    Attributes:
+        rows: How many vectors were compared.
+        difference: The largest difference of an element, relative to its vector's length, between
+            vectors of the same text; None if the dimensions differ.
+        swapped: Whether the floats are in the other byte order.
+        zeros: How many vectors are all zeros; these are not compared further.
+        moved: How many vectors belong to another text, or to none.
+        astray: Which rows are zeros or another text's, and which texts have none, in words.
+        found: The explanations, best first; empty if there is no gap.
+        examples: The texts that show the first explanation best.
+        ended: Whether time ran out before all departures were tried.
+    """
+
+    rows: int
+    difference: float | None
+    swapped: bool
+    zeros: int
+    moved: int
+    astray: tuple[str, ...]
+    found: tuple[Explanation, ...]
+    examples: tuple[Example, ...]
+    ended: bool
+
+    @property
+    def verdict(self) -> Literal["same", "explained", "explained in part", "unexplained"]:
+        """Whether the vectors are the same, and if not, how far the gap is explained."""
+        if self._near:
+            return "explained" if self.swapped or self.moved or self.zeros else "same"
+        most = self.found[0].explained if self.found else 0.0
+        if most >= EXPLAINED:
+            return "explained"
+        return "explained in part" if most >= IN_PART else "unexplained"
+
+    @property
+    def left(self) -> float | None:
+        """The largest difference of an element that the best explanation, if any, leaves."""
+        explained = self.found and self.verdict == "explained"
+        return self.found[0].left if explained else self.difference
+
+    @property
+    def rounding(self) -> str | None:
+        """The arithmetic that causes differences as large as what is left, if anything is left."""
+        if self.left is None or self.left <= LIMIT:
+            return None
+        return next((name for most, name in _ROUNDING if self.left <= most), None)
+
+    @property
+    def _near(self) -> bool:
+        return self.difference is not None and self.difference <= LIMIT
+
 
 def diagnose(
     model: Path,
@@ -38,18 +113,9 @@ def diagnose(
     prompt: Prompt,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Diagnosis:
-    """Compare vectors with a model file's own, and search for what explains the difference.
+    """Compare vectors with a file's own, and search for what explains the difference.
 
-    Args:
-        model: A baked model file of float32 embeddings.
-        texts: A text for each row of ``theirs``.
-        theirs: The vectors to explain, ``[texts, dimension]``.
-        prompt: The prompt of the file's own vectors.
-        tell: Called with what begins.
-
-    Raises:
-        InputError: The file is not such a file, it has no such prompt, or a vector holds NaN or
-            infinity.
+    There is a text for each row of ``theirs``, ``[texts, dimension]``.
     """
     dissected = Dissected.read(model)
     theirs, swapped = _in_order(theirs)
@@ -63,8 +129,8 @@ def diagnose(
     difference = relative_difference(theirs[kept], own[beside]) if alike else None
     found = None
     if len(kept) and (difference is None or difference > LIMIT):
-        chosen = [texts[place] for place in beside]
-        found = explanations(dissected, chosen, theirs[kept], name, tell, own[beside])
+        own_texts = [texts[place] for place in beside]
+        found = explanations(dissected, own_texts, theirs[kept], name, tell, own[beside])
     astray = described(rows, np.flatnonzero(zeros))
     moved = int((rows != np.arange(len(rows))).sum())
     return Diagnosis(

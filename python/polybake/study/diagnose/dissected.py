@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -28,8 +29,8 @@ NamedArrays = Mapping[str, NDArray[Any]]
 #: A function that changes the model's graph.
 Changed = Callable[[onnx.ModelProto], onnx.ModelProto]
 
-#: The most sessions that are kept open, each with its weights.
-_KEPT = 3
+#: The most sessions that are kept open, each with its weights, and bytes of values of runs.
+_KEPT, _LATEST = 3, 1 << 28
 
 _STEP = re.compile(r"steps\.(\d+)")
 _LAYER = re.compile(r"(?:^|/)(?:layers?|h|block)\.(\d+)(?=:|/|$)")
@@ -51,12 +52,7 @@ class Dissected:
 
     @classmethod
     def read(cls, path: Path) -> Dissected:
-        """Read a baked model file.
-
-        Raises:
-            InputError: The file is not a baked model, its task is not ``embed``, or its vectors are
-                integers.
-        """
+        """Read a baked model file."""
         head = read_head(path)
         contract = head.manifest.contract
         if contract.task != "embed" or contract.output.dtype != "float32":
@@ -80,14 +76,24 @@ class Dissected:
     ) -> NamedArrays:
         """Run the encoder on a batch; return its output and all values that steps read.
 
-        Args:
-            feed: The graph's inputs.
-            changed: Changes the graph first; None leaves it as it is.
-            layers: Whether to return the outputs of the layers, too.
+        ``changed`` changes the graph first, and ``layers`` adds the outputs of the layers.
         """
-        session = self._fronts(changed, layers)
-        names = [one.name for one in session.get_outputs()]
-        return {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
+        arrays = tuple((name, one.shape, one.tobytes()) for name, one in sorted(feed.items()))
+        key = (changed, layers, arrays)
+        if key not in self._latest:
+            session = self._fronts(changed, layers)
+            names = [one.name for one in session.get_outputs()]
+            values = {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
+            while self._latest and _bytes(values, *self._latest.values()) > _LATEST:
+                self._latest.popitem(last=False)
+            self._latest[key] = values
+        self._latest.move_to_end(key)
+        return self._latest[key]
+
+    @cached_property
+    def _latest(self) -> OrderedDict[object, NamedArrays]:
+        """The values of the latest runs; other departures pool the same ones otherwise."""
+        return OrderedDict()
 
     def step(self, place: int, values: NamedArrays, x: NDArray[Any]) -> NDArray[Any]:
         """Run a step on ``x``; its other inputs are values of the same batch."""
@@ -96,8 +102,8 @@ class Dissected:
             return x
         own = self.states[place]
         read = (one.name for one in session.get_inputs())
-        given = {name: x if name == own else values[name] for name in read}
-        return run(session, [self.states[place + 1]], given)[0]
+        feed = {name: x if name == own else values[name] for name in read}
+        return run(session, [self.states[place + 1]], feed)[0]
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -107,8 +113,8 @@ class Dissected:
         read |= {one.name for one in self.graph.graph.output}
         names = [name for node in self._nodes(None) for name in node.output if name in read][-1:]
         for nodes in steps:
-            given = [name for node in nodes for name in node.output if name in read]
-            embeddings = [name for name in given if _is_float(self._value(name))]
+            outputs = [name for node in nodes for name in node.output if name in read]
+            embeddings = [name for name in outputs if _is_float(self._value(name))]
             names.append(embeddings[-1] if embeddings else names[-1])
         return tuple(names)
 
@@ -173,10 +179,10 @@ class Dissected:
         nodes, whole = self._nodes(place), self.graph.graph
         if self.states[place] == self.states[place + 1]:
             return None  # it changes no embeddings
-        given = {name for node in nodes for name in node.output}
+        outputs_of_step = {name for node in nodes for name in node.output}
         read = dict.fromkeys(name for node in nodes for name in _read(node) if name)
         weights = [one for one in whole.initializer if one.name in read]
-        known = given | {one.name for one in weights}
+        known = outputs_of_step | {one.name for one in weights}
         inputs = [self._value(name) for name in read if name not in known]
         outputs = [self._value(self.states[place + 1])]
         graph = helper.make_graph(nodes, "step", inputs, outputs, weights)
@@ -185,6 +191,10 @@ class Dissected:
         )
         model.ir_version = self.graph.ir_version
         return open_session(model.SerializeToString())
+
+
+def _bytes(*runs: NamedArrays) -> int:
+    return sum(array.nbytes for values in runs for array in values.values())
 
 
 def _is_float(value: onnx.ValueInfoProto) -> bool:

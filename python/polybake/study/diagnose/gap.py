@@ -1,23 +1,44 @@
-"""The distance of others' vectors from a model's own, and how much of it is explained."""
+"""The distance of others' vectors from a model's own, and how much of it a departure explains."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.errors import PolybakeError
+from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import Rounding
-from polybake.study.diagnose.way import Vectors
+from polybake.study.diagnose.way import Vectors, Ways
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A departure or a pair, and how near it brings the model's own vectors to the others.
+
+    Attributes:
+        name: What the other program does.
+        parts: How many departures it consists of.
+        explained: The explained part of the gap: 1 is all of it, 0 is none.
+        left: The largest difference of an element that is left, relative to its vector's length.
+        shown: For each text that was tried, the explained part of its own gap.
+    """
+
+    name: str
+    parts: int
+    explained: float
+    left: float
+    shown: NDArray[np.float64]
 
 
 class Gap:
-    """The gap between others' vectors and a model's own.
+    """The gap between others' vectors and a model's own, both ``[texts, dimension]``.
 
-    Args:
-        theirs: The others' vectors, ``[texts, dimension]``.
-        own: The model's vectors, ``[texts, dimension]``; zeros are taken for another dimension.
+    Zeros take the place of own vectors of another dimension.
     """
 
     def __init__(self, theirs: Vectors, own: Vectors) -> None:
@@ -31,30 +52,65 @@ class Gap:
         """The largest difference of an element, relative to its vector's length."""
         return relative_difference(self.theirs, self.own)
 
-    def explained(
-        self, vectors: Vectors, rounding: Rounding | None = None
-    ) -> tuple[float, float, NDArray[np.float64]]:
-        """Return how much these vectors explain, what they leave, and how much of each text's gap.
+    def explanation(
+        self, one: Departure, vectors: Vectors, rounding: Rounding | None = None
+    ) -> Explanation:
+        """Say how much of the gap a departure's vectors explain, once they are rounded.
 
-        Vectors that cannot be compared explain nothing and leave an infinite gap.
-
-        Args:
-            vectors: ``[texts, dimension]``.
-            rounding: The rounding of the vectors. An element near the edge of a step takes the
-                others' side, as arithmetic may have put it on either.
+        Vectors that cannot be compared explain nothing and leave an infinite gap. An element near
+        the edge of a step takes the others' side, as arithmetic may have put it on either.
         """
         if vectors.shape != self.theirs.shape or not np.isfinite(vectors).all():
-            return -np.inf, np.inf, np.full(len(self.theirs), -np.inf)
+            shown = np.full(len(self.theirs), -np.inf)
+            return Explanation(one.name, one.parts, -np.inf, np.inf, shown)
         if rounding is not None:
             vectors = self._rounded(vectors, rounding)
         left = np.linalg.norm(self.theirs - vectors, axis=1)
         before = np.where(self.of_texts > 0, self.of_texts, np.inf)
-        whole = 1 - np.linalg.norm(left) / max(np.linalg.norm(self.of_texts), np.finfo(float).tiny)
-        return float(whole), relative_difference(vectors, self.theirs), 1 - left / before
+        whole = max(np.linalg.norm(self.of_texts), np.finfo(float).tiny)
+        part, largest = 1 - np.linalg.norm(left) / whole, relative_difference(vectors, self.theirs)
+        return Explanation(one.name, one.parts, float(part), largest, 1 - left / before)
 
     def _rounded(self, vectors: Vectors, rounding: Rounding) -> Vectors:
-        given = self.theirs.astype(np.float32)
-        if not rounding.holds(given):
+        theirs = self.theirs.astype(np.float32)
+        if not rounding.holds(theirs):
             return rounding(vectors)
         slack = LIMIT * np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.clip(given, rounding(vectors - slack), rounding(vectors + slack))
+        return np.clip(theirs, rounding(vectors - slack), rounding(vectors + slack))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the texts, and the gap of their vectors."""
+
+    ways: Ways
+    gap: Gap
+
+    def at(self, places: NDArray[np.intp]) -> Sample:
+        """Return a part of the texts, by their places."""
+        ways = self.ways
+        of_all = [ways.places[place] for place in places]
+        gap = Gap(self.gap.theirs[places], self.gap.own[places])
+        return Sample(Ways(ways.model, ways.texts, ways.prompt, of_all), gap)
+
+    def fed(self, one: Departure) -> tuple[object, ...] | None:
+        """Return what a departure feeds the graph; None if it does not fit the tokenizer."""
+        try:
+            return self.ways.fed(one.way)
+        except Exception:
+            return None
+
+    def explanation(self, one: Departure) -> Explanation | None:
+        """Return what a departure explains; None if it does not fit the model."""
+        rounding = one.way.stored if isinstance(one.way.stored, Rounding) else None
+        way = replace(one.way, stored=None) if rounding else one.way
+        try:
+            with np.errstate(all="ignore"):
+                return self.gap.explanation(one, self.ways.vectors(way), rounding)
+        except (PolybakeError, ValueError, IndexError):
+            return None
+
+
+def done(explanations: Iterable[Explanation]) -> bool:
+    """Return whether an explanation leaves no gap."""
+    return any(one.left <= LIMIT for one in explanations)

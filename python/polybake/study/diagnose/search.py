@@ -1,24 +1,24 @@
-"""Rank known departures and pairs of them by how much of a gap they explain."""
+"""Search for what explains a gap: each known departure alone, then the best with each other one."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.study.diagnose.chosen import chosen
+from polybake.base.modelfile.compare import LIMIT
 from polybake.study.diagnose.departures.constant import before_normalize, constant
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
-from polybake.study.diagnose.departures.stored import grid
+from polybake.study.diagnose.departures.stored import Rounding, grid
 from polybake.study.diagnose.dissected import Dissected
-from polybake.study.diagnose.explanation import Explanation, Looked, done
-from polybake.study.diagnose.gap import Gap
-from polybake.study.diagnose.groups import groups, in_whole_batches, is_near
-from polybake.study.diagnose.pairs import GAIN, best_pairs, cheap_pairs, costly_pairs
+from polybake.study.diagnose.gap import Explanation, Gap, Sample, done
 from polybake.study.diagnose.way import Vectors, Way, Ways
 
 #: The part of a gap that a full and a partial explanation must explain.
@@ -26,6 +26,9 @@ EXPLAINED, IN_PART = 0.95, 0.5
 
 #: The texts and tokens of the first look, and of the second look at the best departures.
 _FIRST, _SECOND = (4, 256), (8, 512)
+
+#: This many texts are looked at, however long they are.
+_SHORTEST = 4
 
 #: The most tokens of a batch that is run whole.
 _WHOLE = 32768
@@ -35,6 +38,19 @@ _FITTED = 64
 
 #: How many departures get a second look, and the least part that they must explain.
 _BEST, _LEAST = 5, 0.02
+
+#: How many of the best are paired with each other first, and on how many texts.
+_PAIRED, _FEW = 4, 2
+
+#: The part that a changed graph, which costs most, must explain alone to be tried in pairs.
+_WORTH = 0.05
+
+#: A pair must leave at most this part of what its better departure leaves alone.
+_GAIN = 0.5
+
+#: A changed graph is tried early if the gap is within this factor of its difference on MiniLM,
+#: and no larger than this part of a vector's length: dynamic int8 of MiniLM makes 0.03 to 0.08.
+_NEAR, _SMALL = 10, 0.1
 
 #: After this many seconds of processor time nothing slow and no more pairs are tried.
 _TIME = 40.0
@@ -65,21 +81,17 @@ def explanations(
 ) -> Explanations:
     """Try all known departures, and pairs of them if none explains the gap alone.
 
-    Args:
-        model: The model file.
-        texts: A text for each row of ``theirs``.
-        theirs: The vectors to explain, ``[texts, dimension]``.
-        prompt: The name of the prompt of the file's own vectors.
-        tell: Called with what begins, and with the best explanation so far.
-        own: The file's own vectors, if they are known.
+    There is a text for each row of ``theirs``, ``[texts, dimension]``; ``own`` are the file's own
+    vectors, if they are known.
     """
     ways = Ways(model, texts, prompt)
     gap = Gap(theirs, ways.vectors(Way()) if own is None else own)
     rounded = grid(theirs.astype(np.float32))
-    looked = Looked(ways, gap)
-    if rounded and (seen := looked.rounded(rounded)) and done([seen]):
-        return Explanations((seen,), np.arange(len(texts)), ended=False)
-    search = _Search(looked, rounded, tell)
+    if rounded and isinstance(rounding := rounded.way.stored, Rounding):
+        explanation = gap.explanation(rounded, gap.own, rounding)  # runs no model
+        if done([explanation]):
+            return Explanations((explanation,), np.arange(len(texts)), ended=False)
+    search = _Search(Sample(ways, gap), rounded, tell)
     ended = search.ended(departures(model, prompt, theirs.shape[1], len(texts)))
     return Explanations(tuple(_distinct(search.sure.values())), search.places, ended)
 
@@ -88,73 +100,132 @@ class _Search:
     """The search: all departures on a few texts, then the best on more texts."""
 
     def __init__(
-        self, looked: Looked, rounded: Departure | None, tell: Callable[[str], None]
+        self, sample: Sample, rounded: Departure | None, tell: Callable[[str], None]
     ) -> None:
         self.began = time.process_time()
-        self.looked, self.rounded, self.tell = looked, rounded, tell
-        self.lengths = np.asarray([len(row) for row in looked.ways.rows(Way())])
-        gaps, self.size = looked.gap.of_texts, looked.gap.largest
-        few, self.places = (chosen(gaps, self.lengths, *size) for size in (_FIRST, _SECOND))
-        self.second = looked.at(self.places)
-        self.first = looked.at(few) if len(few) < len(self.places) else self.second
+        self.sample, self.rounded, self.tell = sample, rounded, tell
+        self.lengths = np.asarray([len(row) for row in sample.ways.rows(Way())])
+        gaps = sample.gap.of_texts
+        few, self.places = (_places(gaps, self.lengths, *size) for size in (_FIRST, _SECOND))
+        self.second = sample.at(self.places)
+        self.first = sample.at(few) if len(few) < len(self.places) else self.second
         self.found: dict[Departure, Explanation] = {}
         self.sure: dict[Departure, Explanation] = {}
 
     def ended(self, known: list[Departure]) -> bool:
-        """Try all until a departure explains the whole gap; return whether time ran out first.
-
-        Slow departures come after the pairs that run no model, unless they fit the size of the gap.
-        """
-        late = {one for one in known if one.slow and not is_near(one, self.size)}
-        self._singles([one for one in known if one not in late])
-        self._constant()
-        self._pairs(best_pairs(dict(self.found)))
-        self._pairs(cheap_pairs(self.first, dict(self.found)))
-        self._singles([one for one in known if one in late])
-        self._pairs(costly_pairs(self.first, dict(self.found), self._over))
-        if done(self.sure.values()):
-            return False
+        """Try all until one explains the whole gap; return whether time ran out first."""
+        for group in self._candidates(known):
+            if not (self._over() and group[0].slow):
+                self._try(group)
+            if done(self.sure.values()):
+                return False
         over = self._over()
         for parts in (1, 2):
             self._confirm(parts)
         return over
 
-    def _constant(self) -> None:
-        """Try the constant vector that other texts than those of the second look determine."""
-        if done(self.sure.values()):
-            return
+    def _candidates(self, known: list[Departure]) -> Iterator[list[Departure]]:
+        """Yield what is tried together, in the order of trying."""
+        yield from self._groups(known)
+        if subtracted := self._constant():
+            yield [subtracted]
+        for pair in self._pairs():
+            yield [pair]
+
+    def _groups(self, known: list[Departure]) -> Iterator[list[Departure]]:
+        """Yield groups that feed the graph the same input, so that a group costs one run."""
+        groups: dict[object, list[Departure]] = {}
+        for one in known:
+            if (fed := self.first.fed(one)) is not None:
+                groups.setdefault(fed, []).append(one)
+        for group in sorted(groups.values(), key=self._cost):
+            yield [form for one in group for form in self._forms(one)]
+
+    def _cost(self, group: list[Departure]) -> tuple[int, float]:
+        """Return a rank, lower where it costs less, and how far its difference is from the gap."""
+        way, distance = group[0].way, min(map(self._distance, group))
+        if self._runs_nothing(group[0]):
+            rank = 0
+        elif way.graph is not None:
+            near = self.sample.gap.largest <= _SMALL and distance <= math.log(_NEAR)
+            rank = 5 if near else 7 if group[0].slow else 6
+        elif way.feed is not None:
+            rank = 4
+        elif way.layer:
+            rank = 2
+        else:
+            rank = 1 if self._fits(way) else 3
+        return rank, distance
+
+    def _distance(self, one: Departure) -> float:
+        """Return the logarithm of the factor between a departure's difference and the gap."""
+        return abs(math.log(self.sample.gap.largest / one.leaves)) if one.leaves else math.inf
+
+    def _runs_nothing(self, one: Departure) -> bool:
+        """Return whether a departure feeds the graph like the model file."""
+        return self.first.fed(one) == self.first.ways.fed(Way())
+
+    def _fits(self, way: Way) -> bool:
+        """Return whether the tokens change in exactly the texts whose vectors differ."""
+        ways, gap = self.first.ways, self.first.gap
+        pairs = zip(ways.rows(Way()), ways.rows(way), strict=True)
+        differ = gap.of_texts > LIMIT * np.linalg.norm(gap.theirs, axis=1)
+        return [row != other for row, other in pairs] == list(differ)
+
+    def _forms(self, one: Departure) -> Iterator[Departure]:
+        """Yield a departure, and it with the rounding that the given vectors show."""
+        rounded = self.rounded
+        if rounded is None or one.name != rounded.name:
+            yield one
+        elif rounded:
+            yield rounded
+        if rounded and one.way.stored is None and (pair := one.joined(rounded)):
+            yield pair
+
+    def _constant(self) -> Departure | None:
+        """Return the constant vector that other texts than those of the second look determine."""
         others = np.setdiff1d(np.arange(len(self.lengths)), self.places)
         short = others[np.argsort(self.lengths[others], kind="stable")][:_FITTED]
-        model, some = self.looked.ways.model, self.looked.at(short)
-        if len(short) and (
-            one := constant(model, some.ways.vectors(before_normalize(model)), some.gap.theirs)
-        ):
-            self._try("known differences", [one])
+        if not len(short):
+            return None
+        model, sample = self.sample.ways.model, self.sample.at(short)
+        vectors = sample.ways.vectors(before_normalize(model))
+        return constant(model, vectors, sample.gap.theirs)
 
-    def _singles(self, known: list[Departure]) -> None:
-        """Try each departure alone, and with the rounding that the given vectors show."""
-        if done(self.sure.values()):
-            return
-        for group in groups(self.first, known, self.size):
-            self._try("known differences", [each for one in group for each in self._forms(one)])
-            if done(self.sure.values()) or (group[0].slow and self._over()):
+    def _pairs(self) -> Iterator[Departure]:
+        """Yield the best with each other departure, where a pair gains much on few texts.
+
+        Those of the best, and those that run no graph, come first, whatever time is left.
+        """
+        single = {one: seen for one, seen in self.found.items() if _pairable(one, seen)}
+        ranked = sorted(single, key=lambda one: -single[one].explained)
+        cheap = {one for one in ranked if self._runs_nothing(one)}
+        pairs = list(combinations(ranked, 2))
+        first = {*combinations(ranked[:_PAIRED], 2), *filter(cheap.issuperset, pairs)}
+        alone = cache(lambda one: self._alone(one, single[one]))
+        for best, other in sorted(pairs, key=lambda pair: pair not in first):
+            if self._over() and (best, other) not in first:
                 return
+            if pair := best.joined(other):
+                few, before = alone(best)
+                seen = few.explanation(pair)
+                if seen and (done([seen]) or 1 - seen.explained <= _GAIN * (1 - before)):
+                    yield pair
 
-    def _pairs(self, tried: Iterator[Departure]) -> None:
-        """Try pairs if nothing explains the whole gap."""
-        if done(self.sure.values()):
-            return
-        for pair in tried:
-            self._try("pairs of known differences", [pair])
-            if done(self.sure.values()):
-                return
+    def _alone(self, one: Departure, seen: Explanation) -> tuple[Sample, float]:
+        """Return the texts of which a departure leaves most, and what it explains of them."""
+        left = (1 - seen.shown) * self.first.gap.of_texts
+        few = self.first.at(np.argsort(-left, kind="stable")[:_FEW])
+        alone = few.explanation(one)
+        return few, alone.explained if alone else 0.0
 
-    def _try(self, what: str, tried: list[Departure]) -> None:
+    def _try(self, group: list[Departure]) -> None:
         best = max(self.found.values(), key=lambda one: one.explained, default=None)
         so_far = f"; best so far: {best.explained:.1%} {best.name}" if best else ""
-        self.tell(f"trying {what}, {len(self.found)} tried{so_far}")
-        for one in tried:
-            if in_whole_batches(one):
+        what = "pairs of known" if all(one.parts > 1 for one in group) else "known"
+        self.tell(f"trying {what} differences, {len(self.found)} tried{so_far}")
+        for one in group:
+            if _in_whole_batches(one):
                 self._try_whole(one)
             elif seen := self.first.explanation(one):
                 self.found[one] = seen
@@ -166,23 +237,14 @@ class _Search:
         size, count = one.way.batch or 1, len(self.lengths)
         batches = [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
         costs = [int(len(places) * self.lengths[places].max()) for places in batches]
-        best = int(np.argmin(costs))
-        if costs[best] > _WHOLE:
+        cheapest = int(np.argmin(costs))
+        if costs[cheapest] > _WHOLE:
             return
-        seen = self.looked.at(batches[best]).explanation(one)
+        seen = self.sample.at(batches[cheapest]).explanation(one)
         if seen and seen.explained >= IN_PART:
-            shown = dict(zip(batches[best].tolist(), seen.shown, strict=True))
+            shown = dict(zip(batches[cheapest].tolist(), seen.shown, strict=True))
             each = [shown.get(place, seen.explained) for place in self.places.tolist()]
             self.found[one] = self.sure[one] = replace(seen, shown=np.asarray(each))
-
-    def _forms(self, one: Departure) -> Iterator[Departure]:
-        rounded = self.rounded
-        if rounded is None or one.name != rounded.name:
-            yield one
-        elif rounded:
-            yield rounded
-        if rounded and one.way.stored is None and (both := one.joined(rounded)):
-            yield both
 
     def _put(self, one: Departure) -> None:
         """Explain with the texts of the second look."""
@@ -203,6 +265,38 @@ class _Search:
         return time.process_time() - self.began > _TIME
 
 
+def _places(
+    gaps: NDArray[np.float64], lengths: NDArray[np.intp], most: int, tokens: int
+) -> NDArray[np.intp]:
+    """Return the places of the texts with the largest gaps, and of as many evenly spaced others.
+
+    They are at most ``most`` texts of ``tokens`` in all. The longest text is taken first, as only
+    it shows limits, unless it takes over half the tokens.
+    """
+    worst = np.argsort(-gaps, kind="stable")
+    spread = np.linspace(0, len(gaps) - 1, min(len(gaps), most)).astype(int)
+    longest = int(np.argmax(lengths))
+    short = lengths[longest] <= tokens // 2
+    kept = {longest: int(lengths[longest])} if short else {}
+    for place in np.stack([worst[: len(spread)], spread], axis=1).ravel().tolist():
+        fits = len(kept) < _SHORTEST or sum(kept.values()) + lengths[place] <= tokens
+        if fits and len(kept) < most:
+            kept[place] = int(lengths[place])
+    return np.asarray(sorted(kept))
+
+
+def _in_whole_batches(one: Departure) -> bool:
+    """Return whether a vector depends on all texts of its batch."""
+    return one.way.graph is not None and one.way.batch not in (None, 1)
+
+
+def _pairable(one: Departure, seen: Explanation) -> bool:
+    """Return whether a single departure changes vectors; a changed graph must explain some."""
+    least = _WORTH if one.way.graph else -np.inf
+    changes = bool(seen.shown.any()) and seen.explained >= least
+    return one.parts == 1 and changes and not _in_whole_batches(one)
+
+
 def _distinct(found: Collection[Explanation]) -> list[Explanation]:
     """Sort best first, and merge departures that explain the same of every text."""
     alone = max((one.explained for one in found if one.parts == 1), default=0.0)
@@ -211,7 +305,7 @@ def _distinct(found: Collection[Explanation]) -> list[Explanation]:
     for one in ranked:
         if one.explained <= 0:
             break
-        if one.parts > 1 and 1 - one.explained > GAIN * (1 - max(alone, 0.0)):
+        if one.parts > 1 and 1 - one.explained > _GAIN * (1 - max(alone, 0.0)):
             continue
         same = next((each for each in kept if np.allclose(each.shown, one.shown, atol=1e-4)), None)
         if same is None:

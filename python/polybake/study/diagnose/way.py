@@ -15,7 +15,6 @@ from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
-from polybake.study.diagnose.ran import Ran
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -71,13 +70,9 @@ _BUDGET = 512
 
 
 class Ways:
-    """Runs ways on the same texts.
+    """Runs ways on the same texts, which are in the order of their batches.
 
-    Args:
-        model: The model file.
-        texts: One or more texts, in the order of their batches.
-        prompt: The name of the prompt of the file's own vectors.
-        places: The places of the texts whose vectors are wanted; None means all.
+    Only the vectors at ``places`` are wanted; None means all.
     """
 
     def __init__(
@@ -92,31 +87,18 @@ class Ways:
         self.prompt = prompt
         self.places = tuple(range(len(texts)) if places is None else map(int, places))
         self._rows = cache(self._tokenized)
-        self._ran = Ran(model)
         self._known: dict[tuple[object, ...], dict[_Row, NDArray[Any]]] = {}
 
     def rows(self, way: Way) -> tuple[_Row, ...]:
-        """Return the token ids of each text.
-
-        Raises:
-            Exception: Any exception of the tokenizer, if a way does not fit it.
-        """
+        """Return the token ids of each text."""
         return self._rows(way.text, way.prompt, way.tokens, self.places)
 
     def fed(self, way: Way) -> tuple[Any, ...]:
-        """Return what costs: the graph and its input. Most rewriting changes no token.
-
-        Raises:
-            Exception: Any exception of the tokenizer, if a way does not fit it.
-        """
+        """Return what costs: the graph and its input. Most rewriting changes no token."""
         return (self.rows(way), way.batch, way.feed, way.masked, way.graph, way.layers)
 
     def vectors(self, way: Way) -> Vectors:
-        """Return the vectors, ``[texts, dimension]``.
-
-        Raises:
-            Exception: Any exception of the runtime, if a way does not fit the model.
-        """
+        """Return the vectors, ``[texts, dimension]``."""
         rows = self.rows(way)
         if way.feed is None and way.batch in (None, 1):
             x = self._of_rows(way, rows)
@@ -140,10 +122,10 @@ class Ways:
         found = []
         for batch in batches:
             feed = way.feed or partial(_own_feed, self.prompt)
-            given = feed(contract, batch.rows, batch.width)
-            values = self._ran.values(given, way.graph, layers=way.layers)
+            arrays = feed(contract, batch.rows, batch.width)
+            values = self.model.values(arrays, way.graph, layers=way.layers)
             if way.masked:
-                values = {**values, **_mask(contract, batch.rows, given)}
+                values = {**values, **_mask(contract, batch.rows, arrays)}
             found.append(self._finished(way, values)[: len(batch.places)])
         places = [place for batch in batches for place in batch.places]
         x: Vectors = np.concatenate(found)[np.argsort(places)]
@@ -169,8 +151,8 @@ class Ways:
         """Return the token ids of the texts at these places."""
         own = self.model.manifest.contract.prompts[self.prompt] if self.prompt is not None else ""
         before = own if prompt is None else prompt
-        chosen = [self.texts[place] for place in places]
-        texts = [before + (text(one) if text else one) for one in chosen]
+        own_texts = [self.texts[place] for place in places]
+        texts = [before + (text(one) if text else one) for one in own_texts]
         tokenizer = self.model.tokenizer
         rows = tokens(tokenizer, texts) if tokens else tokenizer.encode(texts)
         return tuple(map(tuple, rows))
@@ -214,10 +196,10 @@ def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) ->
     return feeds(contract, rows, prompt, width)
 
 
-def _mask(contract: Contract, rows: Rows, given: NamedArrays) -> NamedArrays:
+def _mask(contract: Contract, rows: Rows, arrays: NamedArrays) -> NamedArrays:
     """Return the mask of the texts, as wide as what was fed."""
     names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    width = next(given[name].shape[1] for name in names)
+    width = next(arrays[name].shape[1] for name in names)
     return {name: one for name, one in feeds(contract, rows, None, width).items() if name in names}
 
 

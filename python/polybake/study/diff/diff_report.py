@@ -6,7 +6,7 @@ from polybake.base.files.printable import printable
 from polybake.study.diff.module_change import ModuleChange, merged
 from polybake.study.diff.neighbours import NEAREST, Neighbours
 from polybake.study.diff.parts import DECIDING, SAYING, ModelParts
-from polybake.study.diff.seen import Seen, blank
+from polybake.study.diff.stage_result import StageResult, blank
 from polybake.study.diff.verdict import few, percent
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
@@ -38,7 +38,7 @@ def modules_lines(modules: Iterable[ModuleChange]) -> Iterator[str]:
     yield from _lines("modules", lines or ["equal operators and weights, joined otherwise"])
 
 
-def stages_lines(stages: Iterable[Seen]) -> Iterator[str]:
+def stages_lines(stages: Iterable[StageResult]) -> Iterator[str]:
     """Yield what was seen in each stage, and the text that differs most."""
     for seen in stages:
         count = f"{seen.differing} of {seen.texts}" if seen.differing else str(seen.texts)
@@ -71,7 +71,7 @@ def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:
         )
 
 
-def _figures(seen: Seen) -> str:
+def _figures(seen: StageResult) -> str:
     if seen.stage is Stage.TOKENIZE or not seen.texts:
         return ""
     unit = f" {seen.unit}" if seen.unit else ""

@@ -9,7 +9,7 @@ from polybake.base.modelfile.container import FileHead
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import DECIDING, SAYING, ModelParts
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.study.diff.verdict import DiffVerdict
 from polybake.verification.verdict import Stage
 
@@ -17,7 +17,7 @@ from polybake.verification.verdict import Stage
 def facts(
     parts: ModelParts,
     modules: Iterable[ModuleChange],
-    stages: Iterable[Seen],
+    stages: Iterable[StageResult],
     neighbours: Neighbours | None,
     shorter: str | None,
     verdict: DiffVerdict,
@@ -58,7 +58,7 @@ def _module(change: ModuleChange) -> dict[str, Any]:
     }
 
 
-def _stage(seen: Seen) -> dict[str, Any]:
+def _stage(seen: StageResult) -> dict[str, Any]:
     found = {
         "stage": str(seen.stage),
         "texts": seen.texts,

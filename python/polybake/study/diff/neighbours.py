@@ -52,31 +52,25 @@ class Neighbours:
 def compare_neighbours(
     vectors: SearchVectors, before: Manifest, after: Manifest, *, comparable: bool
 ) -> Neighbours | None:
-    """Search the texts with each file, and with both together.
+    """Search the texts with each file, and with both together; None if there are too few texts.
 
-    Args:
-        vectors: Vectors of both files.
-        before, after: The manifests with each file's similarity. A mixed search takes the first
-            file's, with the dot product for the cosine of vectors of length 1, as an index may.
-        comparable: Whether vectors of the two files may be compared.
-
-    Returns:
-        None if there are too few texts for ten neighbours each.
+    A mixed search takes the first file's similarity, with the dot product for the cosine of
+    vectors of length 1, as an index may.
     """
     if len(vectors) <= NEAREST:
         return None
     old, new = (_numbers(one, before) for one in vectors.arrays("document"))
-    asked, asks = (_numbers(one, before) for one in vectors.arrays("query"))
+    old_queries, new_queries = (_numbers(one, before) for one in vectors.arrays("query"))
     places = np.linspace(0, len(old) - 1, min(_QUERIES, len(old))).astype(int)
-    expected = _similarities(asked, old, before.similarity, places)
-    found = _similarities(asks, new, after.similarity, places)
+    expected = _similarities(old_queries, old, before.similarity, places)
+    found = _similarities(new_queries, new, after.similarity, places)
     alone = _shares(expected, found)
     meeting = []
     if comparable:
         shared = np.where((np.arange(len(old)) % 2 == 0)[:, np.newaxis], old, new)
         similarity = _stored(before.similarity, old)
         meeting = [
-            _shares(expected, _similarities(asks, index, similarity, places))
+            _shares(expected, _similarities(new_queries, index, similarity, places))
             for index in (old, shared)
         ]
     means = [float(shares.mean()) for shares in meeting]

@@ -51,14 +51,11 @@ def search_samples(
 ) -> Iterator[Sample]:
     """Yield texts as documents and as queries; twice only if their prompts differ.
 
-    Args:
-        parts: The parts of both files.
-        windows: The texts.
-        prompt: The prompt of all texts; None takes the prompts that `_roles` finds.
+    Without a prompt for all texts, `_roles` finds theirs.
     """
-    chosen = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
+    prompts = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
     for texts in windows:
-        for one, roles in chosen:
+        for one, roles in prompts:
             yield from _cut(one, texts, (), roles if parts.searchable else ())
 
 

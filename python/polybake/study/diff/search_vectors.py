@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.base.modelfile.compare import compare_vectors
+from polybake.base.modelfile.fixture import Tolerance
 from polybake.base.modelfile.slack import Embeddings
 
 Role = Literal["document", "query"]
@@ -38,13 +40,30 @@ class SearchVectors:
                     kept.append((one[0], other[0]))
 
     def arrays(self, role: Role) -> tuple[Embeddings, Embeddings]:
-        """Return ``[texts, dimension]`` of both files; their dimensions may differ.
-
-        Raises:
-            ValueError: There is no text.
-        """
+        """Return ``[texts, dimension]`` of both files; their dimensions may differ."""
         before, after = zip(*self.found[role], strict=True)
         return np.stack(before), np.stack(after)
 
     def __len__(self) -> int:
         return len(self.found["document"])
+
+
+def truncation(
+    vectors: SearchVectors, tolerance: Tolerance
+) -> Literal["cut", "cut and normalized"] | None:
+    """Return how truncation makes the second file's vectors of the first file's, if it does."""
+    if not len(vectors):
+        return None
+    old, new = (
+        np.concatenate(parts)
+        for parts in zip(vectors.arrays("document"), vectors.arrays("query"), strict=True)
+    )
+    size = new.shape[1]
+    if size >= old.shape[1] or new.dtype != np.float32 or old.dtype != np.float32:
+        return None
+    cut = old[:, :size]
+    if compare_vectors(cut, new, tolerance) is None:
+        return "cut"
+    norms = np.linalg.norm(cut, axis=1, keepdims=True)
+    unit = cut / np.where(norms > 0, norms, 1)
+    return "cut and normalized" if compare_vectors(unit, new, tolerance) is None else None

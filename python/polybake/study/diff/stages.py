@@ -19,7 +19,7 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.samples import Sample
 from polybake.study.diff.search_vectors import SearchVectors
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 from polybake.verification.verdict import Stage
 
 
@@ -28,27 +28,16 @@ def compare_stages(
     samples: Iterable[Sample],
     kept: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
-) -> tuple[Seen, ...]:
-    """Run texts through both files.
+) -> tuple[StageResult, ...]:
+    """Run texts through both files; return the results of the three stages.
 
-    Args:
-        parts: The parts of two files that can both be run.
-        samples: The texts.
-        kept: Receives the vectors of texts that have a role in the search.
-        progress: Called with the number of texts done.
-
-    Returns:
-        The results of the three stages; only of ``tokenize`` if vectors of the two files cannot be
-        compared.
-
-    Raises:
-        InputError: ONNX Runtime does not load a graph, or the files do not take a text.
-        CheckFailed: A graph does not run.
+    There is only ``tokenize`` if vectors of the two files cannot be compared. ``kept`` receives
+    the vectors of texts that have a role in the search.
     """
     runners = _runner(parts.before), _runner(parts.after)
     output, tolerance = runners[0].contract.output, strictest(parts)
     tokens, graphs, files = (
-        Seen(stage, tolerance, output.dtype != "float32", output.packed_bits)
+        StageResult(stage, tolerance, output.dtype != "float32", output.packed_bits)
         for stage in (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
     )
     for sample in samples:
@@ -69,10 +58,10 @@ def compare_stages(
         if parts.obstacle:
             continue
         known = {at: row for at, row in enumerate(fed) if row is not None}
-        given = new if fed == own else vectors_of(after, [*known.values()])
+        after_own = new if fed == own else vectors_of(after, [*known.values()])
         for at, text in enumerate(texts):
             files.add_vectors(text, old[at], new[at], slack.get(at))
-        for at, vectors in zip(known, given, strict=True):
+        for at, vectors in zip(known, after_own, strict=True):
             graphs.add_vectors(texts[at], old[at], vectors, slack.get(at))
     return (tokens,) if parts.obstacle else (tokens, graphs, files)
 

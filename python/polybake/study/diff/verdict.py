@@ -6,7 +6,7 @@ from typing import Literal
 
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import ModelParts
-from polybake.study.diff.seen import Seen
+from polybake.study.diff.stage_result import StageResult
 
 #: The share of neighbours that must stay when vectors of both files are mixed.
 #: Source: docs/comparing.md, "The answer".
@@ -45,18 +45,11 @@ class DiffVerdict:
 
 def verdict(
     parts: ModelParts,
-    stages: Sequence[Seen] = (),
+    stages: Sequence[StageResult] = (),
     neighbours: Neighbours | None = None,
     shorter: str | None = None,
 ) -> DiffVerdict:
-    """Answer the question.
-
-    Args:
-        parts: The parts of both files.
-        stages: The results of `compare_stages`; empty if nothing was run.
-        neighbours: The comparison of neighbours, if texts were searched.
-        shorter: The result of `shortened`.
-    """
+    """Answer the question."""
     question: Literal["Re-index", "Other answers"] = (
         "Re-index" if parts.indexed else "Other answers"
     )
@@ -86,7 +79,7 @@ def verdict(
     return DiffVerdict(question, "yes", f"{told}. {because}")
 
 
-def reasons(tokens: Seen, graphs: Seen, files: Seen) -> Iterator[str]:
+def reasons(tokens: StageResult, graphs: StageResult, files: StageResult) -> Iterator[str]:
     """Yield which part the difference comes from; nothing if there is none."""
     if not files.differing:
         return  # such as tokens renumbered together with the rows of their table
@@ -104,7 +97,7 @@ def few(texts: int) -> str:
     return f" (of {texts} texts, too few to say much: give --texts)" if texts < FEW else ""
 
 
-def _same(files: Seen) -> str:
+def _same(files: StageResult) -> str:
     if files.integers:
         return f"The vectors of {files.texts} texts are the same."
     return (

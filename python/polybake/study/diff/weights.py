@@ -50,11 +50,6 @@ def compare_weights(
 
     Floats of different dtypes are compared as float64. Integers that stand for rounded weights
     have scales, so they are not compared with the weights that they were made of.
-
-    Args:
-        old, new: The stored weights of the two files.
-        names: The names of the first file's weights.
-        others: The names of the second file's weights.
     """
     has = set(others)
     pairs = {

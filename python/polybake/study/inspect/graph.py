@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -18,6 +19,9 @@ _LARGEST_WEIGHT = 4096
 #: Elements of the largest initializer that may decide a shape, such as the target of a Reshape.
 _LARGEST_SHAPE = 64
 
+#: Characters of the longest metadata that a viewer is given: a tokenizer has millions.
+_LONGEST_METADATA = 4096
+
 #: The prefix of the names that shape inference gives to unknown sizes.
 _UNKNOWN = "unk__"
 
@@ -25,23 +29,41 @@ _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
 
 
 def read_graph(path: Path) -> ir.Model:
-    """Read a model, and infer the shapes that it does not state.
-
-    Raises:
-        InputError: The file does not hold an ONNX graph.
-    """
-    try:
-        proto = read_skeleton(path, _LARGEST_WEIGHT)
-        if not proto.graph.node:
-            raise InputError(f"{path}: has no graph; give the path of an .onnx file")
-        validate(proto, path)
-        for tensor in proto.graph.initializer:
-            _forget_data(tensor)
-        # If shape inference refuses a graph, the graph is shown with the shapes that it states.
-        with contextlib.suppress(onnx.shape_inference.InferenceError):
-            proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
-        model: ir.Model = ir.from_proto(proto)
+    """Read a model, and infer the shapes that it does not state."""
+    with _onnx_only(path):
+        model: ir.Model = ir.from_proto(_read(path))
         return model
+
+
+def read_skeleton_graph(path: Path) -> bytes:
+    """Return the same as an ONNX file, without weights and without long metadata."""
+    with _onnx_only(path):
+        proto = _read(path)
+    short = [one for one in proto.metadata_props if len(one.value) <= _LONGEST_METADATA]
+    del proto.metadata_props[:]
+    proto.metadata_props.extend(short)
+    content: bytes = proto.SerializeToString()
+    return content
+
+
+def _read(path: Path) -> onnx.ModelProto:
+    proto = read_skeleton(path, _LARGEST_WEIGHT)
+    if not proto.graph.node:
+        raise InputError(f"{path}: has no graph; give the path of an .onnx file")
+    validate(proto, path)
+    for tensor in proto.graph.initializer:
+        _forget_data(tensor)
+    # If shape inference refuses a graph, the graph is shown with the shapes that it states.
+    with contextlib.suppress(onnx.shape_inference.InferenceError):
+        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    return proto
+
+
+@contextlib.contextmanager
+def _onnx_only(path: Path) -> Iterator[None]:
+    """Refuse a file that cannot be read, or holds no ONNX graph."""
+    try:
+        yield
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); give the path of an .onnx file"

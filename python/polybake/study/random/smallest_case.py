@@ -1,19 +1,72 @@
 """Find the smallest call on which a client fails like it failed on a larger call."""
 
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from polybake.base.modelfile.fixture import Case
+from hypothesis.strategies import SearchStrategy
+
+from polybake.baking.golden.edges import Edges
+from polybake.baking.golden.golden import THREADS, golden_cases, reference
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.fixture import Case, Fixture
 from polybake.errors import InputError
-from polybake.study.random.reference import GoldenRunner
+from polybake.runtime.embedder import Embedder
 from polybake.study.random.search import smallest
-from polybake.study.random.texts import Drawn
+from polybake.study.random.texts import Drawn, drawn_cases
 from polybake.verification.judging.golden import decode_fixture
 from polybake.verification.judging.stages import requests_for, stages_of
 from polybake.verification.session import Session
 from polybake.verification.verdict import HarnessError, Stage, Status, Verdict
+
+_WHY = "A text that nobody thought of."
+
+
+class GoldenRunner:
+    """A model file, run by the code that makes golden cases.
+
+    Attributes:
+        output: The model's output.
+        further: Its further outputs.
+    """
+
+    def __init__(self, model: str | os.PathLike[str]) -> None:
+        embedder = Embedder(model, threads=THREADS)
+        self.output = embedder.manifest.contract.output
+        self.further = embedder.manifest.contract.further_outputs
+        self._head = embedder.head
+        self._runner = embedder.runner
+        self._edges = Edges.of(Path(model), self.output, self._head.fixture.tolerances)
+
+    @property
+    def drawn(self) -> SearchStrategy[Drawn]:
+        """A strategy for random calls of this model."""
+        return drawn_cases(self._runner.contract, self._runner.tokenizer)
+
+    def fixture(self, calls: Mapping[str, Drawn]) -> Fixture:
+        """Return the calls by name, with their expected answers.
+
+        Calls that the model cannot answer are left out: a text that leaves the other text of its
+        pair no room, or a text without tokens from which the model makes no numbers.
+        """
+        cases = (self._case(name, drawn) for name, drawn in calls.items())
+        return Fixture(
+            fingerprint=self._head.manifest.fingerprint,
+            made_by=reference(),
+            tolerances=self._head.fixture.tolerances,
+            cases=tuple(case for found in cases for case in found),
+        )
+
+    def _case(self, name: str, drawn: Drawn) -> list[Case]:
+        text = CaseText(name, _WHY, (), drawn.prompt, drawn.texts)
+        try:
+            return golden_cases([text], self._runner, self._edges)
+        except InputError:
+            return []
+
 
 #: The most seconds of the search for a smaller call, for each client on each device.
 PATIENCE = 60.0
@@ -44,11 +97,7 @@ class Failing:
     _until: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
 
     def explained(self, number: int, seed: int) -> Verdict:
-        """Return the failed verdict, with the smallest such call in its message.
-
-        Args:
-            number, seed: The number and the seed that the calls were drawn with.
-        """
+        """Return the failed verdict, with the smallest such call in its message."""
         try:
             drawn = smallest(self.reference.drawn, number, seed, self._fails)
             found = None if drawn is None else self._again(drawn)

@@ -68,9 +68,7 @@ class Drawn:
 def drawn_cases(contract: Contract, tokenizer: BakedTokenizer) -> SearchStrategy[Drawn]:
     """Draw calls of a model: one to `BATCH` texts, with the default or a named prompt.
 
-    Args:
-        contract: The contract, with the prompts and the longest length of a text.
-        tokenizer: The model file's tokenizer; the spellings of its added tokens are drawn, too.
+    The spellings of the tokenizer's added tokens are drawn, too.
     """
     short = st.lists(_text(tokenizer), min_size=1, max_size=BATCH)
     long = st.lists(_about_the_limit(contract, tokenizer), min_size=1, max_size=2)

@@ -9,9 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import draw
-from polybake.study.random.smallest_case import Failing
+from polybake.study.random.smallest_case import Failing, GoldenRunner
 from polybake.verification.harness.handshake import Subject
 from polybake.verification.judge import Progress
 from polybake.verification.judging.golden import decode_fixture
@@ -47,25 +46,16 @@ def verify_random(
 ) -> Report:
     """Compare every client with the core on random calls, and shrink the first failing call.
 
-    Args:
-        model: A baked model file.
-        clients, languages, harnesses, devices, require, prepare, timeout, progress: As in `verify`.
-        number: How many calls, each with one to eight texts.
-        seed: The seed of the calls; with one version of hypothesis it always gives the same calls.
-
-    Returns:
-        All verdicts, of cases ``random-1`` to ``random-number``. For each client on each device,
-        the message of the first failed verdict ends with the smallest call that fails.
-
-    Raises:
-        InputError: an argument is not what was expected.
+    The other arguments are those of `verify`. With one version of hypothesis a seed always gives
+    the same calls, ``random-1`` to ``random-number``. For each client on each device the message
+    of the first failed verdict ends with the smallest call that fails.
     """
     if not 1 <= number <= MOST:
         raise InputError(f"random {number}: expected 1 to {MOST} calls")
     if not 0 <= seed < _SEEDS:
         raise InputError(f"seed {seed}: expected 0 to {_SEEDS - 1}")
     folders = clients if clients is None or isinstance(clients, str | os.PathLike) else [*clients]
-    chosen = chosen_clients(folders, languages, harnesses)
+    client_list = chosen_clients(folders, languages, harnesses)
     reference = GoldenRunner(model)
     calls = {
         f"random-{place}": drawn
@@ -87,13 +77,13 @@ def verify_random(
     subject = Subject(Path(model).absolute(), report.model, report.fingerprint)
     smaller: dict[Verdict, Verdict] = {}
     for (client, device), run in zip(
-        product(chosen, chosen_devices(devices)), report.runs, strict=True
+        product(client_list, chosen_devices(devices)), report.runs, strict=True
     ):
         verdicts = [one for one in report.verdicts_of(run) if one.case != SESSION]
         failed = next((one for one in verdicts if one.status.failed), None)
         if failed is None or len({(one.status, one.message) for one in verdicts}) == 1:
             continue  # all verdicts are the same: the client did not start
-        asked = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
+        cases = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
         failing = Failing(
             partial(
                 Session,
@@ -105,7 +95,7 @@ def verify_random(
             ),
             reference,
             failed,
-            {calls[name]: name == failed.case for name in asked},
+            {calls[name]: name == failed.case for name in cases},
         )
         smaller[failed] = failing.explained(number, seed)
     return replace(

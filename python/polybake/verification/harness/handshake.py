@@ -24,15 +24,9 @@ class Subject:
 
 
 def results_of(answer: Answer, capabilities: Collection[str] = (), request: str = "") -> object:
-    """Return the results in a client's answer.
+    """Return the results in a client's answer to a request.
 
-    Args:
-        answer: The answer to ``request``.
-        capabilities: The capabilities that the client listed, which it may not skip.
-        request: The ``cmd`` of the request.
-
-    Raises:
-        HarnessError: ``skip-capability`` or ``error``, as the client answered.
+    What is among the client's own ``capabilities`` it may not skip.
     """
     if isinstance(answer, Skipped):
         if request in capabilities:
@@ -51,10 +45,6 @@ def check_started(
     """Check the answer to ``start`` against the request.
 
     ``taken`` holds the names that a foreign client may not have.
-
-    Raises:
-        HarnessError: ``missing-device``, ``provider-fallback``, or ``error``: the model or the
-            language is wrong, the client cannot embed, or it breaks the protocol.
     """
     if isinstance(answer, Errored) and answer.kind == "device" and device != "cpu":
         raise HarnessError(Status.MISSING_DEVICE, answer.message)
@@ -84,11 +74,7 @@ def check_started(
 
 
 def check_served(served: Served, subject: Subject) -> Served:
-    """Check what a service says about itself.
-
-    Raises:
-        HarnessError: ``error``: The service serves another model file.
-    """
+    """Check what a service says about itself."""
     if served.fingerprint not in (None, subject.fingerprint):
         message = f"serves the file of fingerprint {served.fingerprint}"
         raise HarnessError(Status.ERROR, f"{message}, expected {subject.fingerprint}")

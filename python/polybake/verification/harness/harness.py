@@ -27,11 +27,7 @@ class Harness:
     """
 
     def __init__(self, client: Client) -> None:
-        """Start the process.
-
-        Raises:
-            HarnessError: ``crash``: The program cannot be started.
-        """
+        """Start the process."""
         self._seq = 0
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill
         try:
@@ -58,12 +54,7 @@ class Harness:
             thread.start()
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Send a request and wait for its answer. After an error the harness is dead.
-
-        Raises:
-            HarnessError: ``timeout``, ``crash`` (the process ended), or ``error`` (the answer
-                breaks the protocol).
-        """
+        """Send a request and wait for its answer. After an error the harness is dead."""
         seq, self._seq = self._seq, self._seq + 1
         self._requests.put(encode_request(request.model_copy(update={"seq": seq})))
         try:
@@ -78,12 +69,7 @@ class Harness:
             raise self._dead(Status.ERROR, str(error)) from error
 
     def finish(self, seconds: float) -> None:
-        """Wait for the end that ``stop`` asked for.
-
-        Raises:
-            HarnessError: ``timeout`` (it stays), ``crash`` (exit code not 0), or ``error`` (it
-                wrote more than its answers).
-        """
+        """Wait for the end that ``stop`` asked for."""
         self._requests.put(None)
         try:
             line = self._lines.get(timeout=seconds)

@@ -90,11 +90,7 @@ class Client(HarnessFile):
 
 
 def find_clients(directory: Path) -> tuple[Client, ...]:
-    """Read every client in ``directory``, by name: the folders in it with a harness.json.
-
-    Raises:
-        InputError: There is no client, or a harness.json is wrong.
-    """
+    """Read every client in ``directory``, by name: the folders in it with a harness.json."""
     if (directory / HARNESS_FILE).is_file():
         return (read_client(directory),)
     files = sorted(directory.glob(f"*/{HARNESS_FILE}"))
@@ -107,11 +103,7 @@ def find_clients(directory: Path) -> tuple[Client, ...]:
 
 
 def read_client(folder: Path) -> Client:
-    """Read the harness.json of a client's folder.
-
-    Raises:
-        InputError: The file cannot be read, or a key is missing, wrong or unknown.
-    """
+    """Read the harness.json of a client's folder."""
     path = folder / HARNESS_FILE
     try:
         harness = HarnessFile.model_validate_json(path.read_bytes())
@@ -129,10 +121,6 @@ def foreign_client(command: str) -> Client:
 
     It runs in the current folder. Its answer to ``start`` names its language; until then the
     command is its name. An address such as ``http://localhost:8080/embed`` is a service.
-
-    Raises:
-        InputError: The command cannot be split, is empty, or its program is missing; or the
-            address cannot be asked.
     """
     if is_address(command):
         check_address(command)

@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -25,11 +27,7 @@ def spawn(
     stdout: int | IO[bytes],
     stderr: int | IO[bytes],
 ) -> subprocess.Popen[bytes]:
-    """Start a command of the client in its folder, with its environment.
-
-    Raises:
-        HarnessError: ``crash``: The program is missing or cannot be run.
-    """
+    """Start a command of the client in its folder, with its environment."""
     try:
         return subprocess.Popen(  # noqa: S603 - harness.json is the user's own
             [_program(client, argv[0]), *argv[1:]],
@@ -78,3 +76,45 @@ def last_lines(output: IO[bytes]) -> str:
     filled = [line.strip() for line in lines if line.strip()]
     telling = [line for line in filled if "error" in line.lower() or "exception" in line.lower()]
     return " | ".join((telling or filled)[-_LAST_LINES:])
+
+
+def check_programs(client: Client) -> None:
+    """Check for the programs that the client requires."""
+    path = client.full_environment().get("PATH")
+    missing = [name for name in client.requires if shutil.which(name, path=path) is None]
+    if missing:
+        raise HarnessError(
+            Status.MISSING_TOOLCHAIN,
+            f"not on PATH: {', '.join(missing)}; install what {client.language} needs",
+        )
+
+
+def run_prepare(client: Client, seconds: float) -> None:
+    """Run the client's prepare commands in its folder."""
+    for argv in client.prepare:
+        with tempfile.TemporaryFile() as output:
+            process = spawn(
+                client, argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+            try:
+                code: int | None = process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                kill_group(process)
+            if code != 0:
+                ended = f"not done in {seconds:g} s" if code is None else f"exit code {code}"
+                raise HarnessError(
+                    Status.TIMEOUT if code is None else Status.ERROR,
+                    f"prepare: {shlex.join(argv)}: {ended}: {last_lines(output)}",
+                )
+
+
+def unprepared(client: Client, crash: HarnessError) -> HarnessError:
+    """Judge a harness that ended before its first answer, though nothing was prepared here."""
+    commands = " && ".join(shlex.join(argv) for argv in client.prepare)
+    return HarnessError(
+        Status.MISSING_TOOLCHAIN,
+        f"{crash.message}; if packages are missing, install them with: "
+        f"polybake verify --prepare, or in {client.folder}: {commands}",
+    )

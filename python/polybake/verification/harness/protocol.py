@@ -203,12 +203,7 @@ def encode_request(request: Request) -> bytes:
 
 
 def parse_answer(line: bytes, seq: int) -> Answer:
-    """Read the answer to request ``seq``.
-
-    Raises:
-        ValueError: not JSON in ASCII (NaN and Infinity are no JSON), not an answer, or to another
-            request.
-    """
+    """Read the answer to request ``seq``."""
     try:
         # Bytes could begin with a byte order mark, or be UTF-16.
         value = json.loads(line.decode("ascii"), parse_constant=_refuse_constant)

@@ -16,12 +16,6 @@ def compare_answers(
 
     Entries with scores are ranked, and entries of equal score may have any order. If a list was cut
     and several are equal to its last entry, any of them may be there: the others are unknown.
-
-    Args:
-        golden: The golden answer, as JSON.
-        found: The client's answer.
-        top: How many entries of each list were asked for.
-        place: The place in messages, such as ``answer[2].label``.
     """
     if isinstance(golden, list) and isinstance(found, list):
         if len(golden) != len(found):

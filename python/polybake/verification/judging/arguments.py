@@ -31,12 +31,7 @@ class ArgumentCase:
     answer: Any = None
 
     def judge(self, found: Answer, places: Places = "code_points") -> str:
-        """Return what is wrong with a client's answer; nothing if it is right.
-
-        Args:
-            found: The answer.
-            places: What the client's strings count.
-        """
+        """Return what is wrong with a client's answer; nothing if it is right."""
         if isinstance(found, Skipped):
             # Strings of some languages cannot hold such a text.
             return "" if self.kind == "invalid_text" else f"skipped: {found.reason}"
@@ -59,7 +54,7 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
     whose ranked answers it ``takes`` so many. ``$…`` stands for what depends on the contract.
     """
     known = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
-    asked = [call for case in fixture.cases for call in client_calls(case)]
+    calls = [call for case in fixture.cases for call in client_calls(case)]
     unlimited = contract.max_length == NO_LIMIT
     stand_ins = _stand_ins(contract, 0 if unlimited else contract.max_length + 1)
     found = []
@@ -69,8 +64,8 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
         if "golden" not in one:
             request = known["calls"][contract.task] | one["with"]
             expected = one.get("answer")
-        elif asked:
-            golden = max(asked, key=_entries)
+        elif calls:
+            golden = max(calls, key=_entries)
             request = {"cmd": "call", **golden.arguments, **one["golden"]}
             expected = _first(golden.answer, one["takes"])
         else:

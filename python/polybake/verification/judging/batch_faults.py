@@ -15,13 +15,7 @@ _NEAR = 1e-3
 def batch_fault(
     golden: Golden, verdicts: Sequence[Verdict], vectors: Mapping[str, Embeddings]
 ) -> str | None:
-    """Return a sentence on a client's fault on a device; None if single texts fail, too.
-
-    Args:
-        golden: The golden cases.
-        verdicts: The verdicts on this client.
-        vectors: The vectors of ``embed`` by case: ``[texts, dimension]``.
-    """
+    """Return a sentence on a client's fault on a device; None if single texts fail, too."""
     embedded = {one.case: one.status for one in verdicts if one.stage is Stage.EMBED}
     alone = [one for one in golden.cases if len(one.case.texts) == 1]
     if not alone or any(embedded.get(one.case.id) is not Status.PASS for one in alone):

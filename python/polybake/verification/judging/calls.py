@@ -72,10 +72,6 @@ def stream_of(
 
     A stream is a call over windows of texts, so each text's answer is its own: ``multi-vector``,
     which compares texts with the first one, streams vectors as ``embed`` does.
-
-    Args:
-        cases: The cases of a task whose clients stream.
-        chosen: Chooses the texts' numbers, by the tokens of each.
     """
     groups: dict[str, _Group] = {}
     for case in cases:
@@ -99,8 +95,8 @@ def stream_of(
 def have_stream(cases: Iterable[Case]) -> bool:
     """Return whether clients stream the cases' answers: a stream is of single texts."""
     calls = [call.arguments for case in cases for call in client_calls(case)]
-    given = chain.from_iterable(call.get("texts", [None]) for call in calls)
-    return all(isinstance(text, str) for text in given)
+    texts = chain.from_iterable(call.get("texts", [None]) for call in calls)
+    return all(isinstance(text, str) for text in texts)
 
 
 def _placed(entry: dict[str, Any], text: str, places: Places) -> dict[str, Any]:

@@ -63,18 +63,7 @@ class Golden:
 def decode_fixture(
     fixture: Fixture, devices: Sequence[Device], output: Output, further: Sequence[Output] = ()
 ) -> Golden:
-    """Decode the fixture's vectors.
-
-    Args:
-        fixture: The fixture.
-        devices: The devices that need a tolerance.
-        output: The model's output.
-        further: Its further outputs.
-
-    Raises:
-        InputError: There are no cases, or a case twice; vectors are damaged, not finite, not one
-            per text or not what the model gives; or a device has no tolerance.
-    """
+    """Decode the fixture's vectors."""
     if not fixture.cases:
         raise InputError("fixture: has no cases; write one with: polybake fixtures")
     for device in devices:

@@ -61,10 +61,6 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
 def batch_sizes(lengths: Iterable[int], budget: int) -> Iterator[tuple[int, int]]:
     """How many rows each batch of a client has, and how many it could have.
 
-    Args:
-        lengths: Tokens of each row.
-        budget: Tokens of a batch.
-
     Source: docs/protocol.md, "Vectors".
     """
     rows = sorted(lengths, reverse=True)
@@ -80,11 +76,6 @@ def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
 
     Each text is taken once, without the longest if all together are too many; then short texts
     are repeated.
-
-    Args:
-        lengths: The number of tokens of each text.
-        budget: The tokens of a batch.
-        most: The most texts that an answer may hold.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     sums = accumulate(lengths[number] for number in order)

@@ -50,8 +50,8 @@ def stages_of(case: Case) -> tuple[Stage, ...]:
     ``embed`` comes before ``embed_ids``, which has the same answer: else a client that runs nothing
     and returns what is left in memory would give the right answer.
     """
-    asked = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
-    return asked if case.call is None else (*asked, Stage.CALL)
+    stages = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
+    return stages if case.call is None else (*stages, Stage.CALL)
 
 
 def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
@@ -80,15 +80,7 @@ def judge_case(
     tolerance: Tolerance,
     places: Places = "code_points",
 ) -> Outcome:
-    """Judge the answers to a stage of a case.
-
-    Args:
-        stage: The stage.
-        golden: The case.
-        results: What was answered to each request.
-        tolerance: The tolerance of vectors.
-        places: What the client's strings count.
-    """
+    """Judge the answers to a stage of a case."""
     case = golden.case
     if stage is Stage.CALL:
         return _judge_calls(client_calls(case), results, places)

@@ -20,9 +20,7 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 def report_github(report: Report, file: Path | None = None) -> str:
     """Write an annotation, a line each, for each client that did not pass.
 
-    Args:
-        report: The result of verify.
-        file: The file in the repository at which GitHub shows them; None shows them with the run.
+    GitHub shows them at a file of the repository; without one, with the run.
     """
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for kind, title, message in _annotations(report):

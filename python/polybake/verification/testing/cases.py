@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polybake.base.modelfile.compare import compare_ids, compare_vectors
+import numpy as np
+
+from polybake.base.modelfile.compare import Difference, compare_ids, compare_vectors
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import DEVICES, Device, Tolerance
 from polybake.base.modelfile.fixture_folder import read_fixture
+from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import InputError
 from polybake.verification.judging.golden import Golden, GoldenCase, decode_fixture
-from polybake.verification.testing.cause import likely_cause
-from polybake.verification.testing.found import found_vectors
 from polybake.verification.verdict import Stage
 
 
@@ -124,3 +125,89 @@ def golden_cases(
     golden = decode_fixture(cases, [device], output)
     several = output.counts is not None
     return [ServiceCase(case, golden.tolerances[device], golden, several) for case in golden.cases]
+
+
+def found_vectors(vectors: Iterable[Any], golden: Embeddings, *, several: bool) -> Embeddings:
+    """Return the vectors of all texts as an array of the golden shape, ``[texts, dimension]``.
+
+    Floats become float64, as JSON and lists have no float32. If ``several``, each text has
+    vectors ``[vectors, dimension]``.
+    """
+    if not isinstance(vectors, Iterable):
+        raise ValueError(f"got {type(vectors).__name__}, expected vectors, one for each text")
+    try:
+        rows = [np.asarray(one) for one in vectors]
+    except ValueError as error:  # rows of a text that are not equally long
+        raise ValueError(f"the vectors of a text are no array ({error})") from error
+    if several:
+        rows = [row for one in rows for row in np.atleast_1d(one)]
+    if len(rows) != len(golden):
+        raise ValueError(f"{len(rows)} vectors, expected {len(golden)}")
+    expected = golden.shape[1:]
+    for number, row in enumerate(rows):
+        if row.shape != expected:
+            raise ValueError(f"row {number}: shape {[*row.shape]}, expected {[*expected]}")
+        if row.dtype.kind not in "iuf":
+            raise ValueError(f"row {number}: elements are {row.dtype}, expected numbers")
+    found = np.array(rows, np.float64).reshape(golden.shape)
+    return _integers(found, golden) if golden.dtype.kind in "iu" else found
+
+
+def _integers(found: Embeddings, golden: Embeddings) -> Embeddings:
+    limits = np.iinfo(golden.dtype.name)
+    inside = (found >= limits.min) & (found <= limits.max) & (found == np.floor(found))
+    if not inside.all():
+        row, element = map(int, np.argwhere(~inside)[0])
+        raise ValueError(
+            f"row {row}, element {element}: {found[row, element]:g}, expected a whole number "
+            f"from {limits.min} to {limits.max}, as the model gives {golden.dtype}"
+        )
+    return found.astype(golden.dtype)
+
+
+#: Vectors this near to each other have the same direction; other texts lie much farther.
+_SAME = 1e-5
+
+#: The part of a length that rounding may change; without normalization lengths differ by more.
+_ROUNDED = 1e-2
+
+
+def likely_cause(
+    found: Embeddings, golden: GoldenCase, difference: Difference, fixture: Golden
+) -> str:
+    """Return the likeliest cause of a difference of vectors ``[texts, dimension]``, in words.
+
+    Among all cases of the fixture the same text may have another prompt.
+    """
+    row = difference.row or 0
+    one = found[row].astype(np.float64)
+    if not np.isfinite(one).all():
+        return "look at the graph's output, before anything is made of it"
+    if golden.slack is None and _alike(one, golden.vectors[row]):
+        length, expected = (float(np.linalg.norm(each)) for each in (one, golden.vectors[row]))
+        if abs(length - expected) < _ROUNDED * expected:
+            return "it is nearly right: is it rounded, or made in a lower precision?"
+        return (
+            f"the direction is right, but the vector is {length:.3g} long, expected "
+            f"{expected:.3g}: is it normalized as the model file does?"
+        )
+    for number, other in enumerate(golden.vectors):
+        if _alike(one, other):
+            return f"it is the vector of row {number}: are the rows in the order of the texts?"
+    if len(golden.vectors) == len(golden.case.texts):
+        for case in fixture.cases:
+            for text, other in zip(case.case.texts, case.vectors, strict=False):
+                if text == golden.case.texts[row] and _alike(one, other):
+                    return (
+                        f"it is the vector with prompt {case.case.prompt!r}, "
+                        f"expected that with {golden.case.prompt!r}: is the prompt passed on?"
+                    )
+    return (
+        "compare token ids first (check_ids): where they are equal, it is the graph or what follows"
+    )
+
+
+def _alike(one: Embeddings, other: Embeddings) -> bool:
+    wide = other.astype(np.float64)
+    lengths = np.linalg.norm(one) * np.linalg.norm(wide)
+    return bool(lengths > 0 and 1 - one @ wide / lengths < _SAME)

@@ -24,11 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to let several processes install the packages of the same client.
-
-    Raises:
-        UsageError: pytest-xdist spreads the tests of a file, and clients must be prepared.
-    """
+    """Refuse to let several processes install the packages of the same client."""
     dist = config.getoption("dist", "no")
     if config.getoption(PREPARE) and dist not in _SAFE:
         raise pytest.UsageError(
@@ -41,7 +37,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a polybake.toml only if it is an argument or in ``testpaths``."""
     if file_path.name != "polybake.toml" or not parent.session.isinitpath(file_path):
         return None
-    from polybake.verification.testing.target import Target
+    from polybake.verification.testing.client_tests import Target
 
     prepare = parent.config.getoption(PREPARE)
     return Target.from_parent(parent, path=file_path, prepare=prepare)

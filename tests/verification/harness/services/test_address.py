@@ -9,7 +9,7 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.verification.harness.services.address import check_address, headers_for, is_address
-from polybake.verification.harness.services.vectors import agreed, encoded, stacked
+from polybake.verification.harness.services.dialects import agreed, encoded, stacked
 
 
 @pytest.mark.parametrize(

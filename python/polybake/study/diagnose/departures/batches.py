@@ -21,13 +21,7 @@ _SIZES = (8, 16, 32, 64, 128, 256)
 
 
 def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Yield the departures of padding.
-
-    Args:
-        contract: The model's contract.
-        prompt: The name of the prompt of the model's own vectors.
-        count: How many texts there are.
-    """
+    """Yield the departures of padding."""
     side = "left" if contract.pad_side == "right" else "right"
     yield Departure(f"pads on the {side}", Way(batch=ALL, feed=partial(padded, prompt, side, 0)))
     for size, length, how in widths(contract, count):
@@ -49,9 +43,9 @@ def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
 def _attending(
     prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
 ) -> NamedArrays:
-    given = feeds(contract, rows, prompt, max(length, width))
+    arrays = feeds(contract, rows, prompt, max(length, width))
     masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    return {name: np.ones_like(one) if name in masks else one for name, one in given.items()}
+    return {name: np.ones_like(one) if name in masks else one for name, one in arrays.items()}
 
 
 def padded(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import unit
+from polybake.study.diagnose.departures.stored import unit
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Vectors, Way
 
@@ -43,20 +43,17 @@ def before_normalize(model: Dissected) -> Way:
 
 
 def constant(model: Dissected, x: Vectors, theirs: Vectors) -> Departure | None:
-    """Return the departure whose constant fits vectors best; None where they do not determine one.
+    """Return the departure whose constant fits vectors best; None where they determine none.
 
-    Args:
-        model: The model file.
-        x: What `before_normalize` gives of some texts, ``[texts, dimension]``.
-        theirs: The vectors of these texts to explain, of the same shape.
+    Both are of the same texts, ``[texts, dimension]``; ``x`` is what `before_normalize` gives.
     """
     if x.shape != theirs.shape or len(x) < _FEWEST:
         return None
     way = before_normalize(model)
-    own, given = x.astype(np.float64), theirs.astype(np.float64)
+    own, others = x.astype(np.float64), theirs.astype(np.float64)
     normalized = way.left_out is not None
-    along = given / np.linalg.norm(given, axis=1, keepdims=True).clip(min=1e-30)
-    found = _behind_directions(own, along) if normalized else (own - given).mean(axis=0)
+    along = others / np.linalg.norm(others, axis=1, keepdims=True).clip(min=1e-30)
+    found = _behind_directions(own, along) if normalized else (own - others).mean(axis=0)
     length = float(np.linalg.norm(found))
     typical = float(np.median(np.linalg.norm(own, axis=1)))
     name = f"subtracts a constant vector, {length / typical:.2g} times as long as one of a text"

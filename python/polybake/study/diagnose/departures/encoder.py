@@ -22,11 +22,7 @@ _CUBE = 0.044715
 
 
 def departures(model: onnx.ModelProto) -> Iterator[Departure]:
-    """Yield the departures of the encoder.
-
-    Args:
-        model: The file's graph.
-    """
+    """Yield the departures of the encoder."""
     kinds = {node.op_type for nodes in _bodies(model) for node in nodes}
     if "Erf" in kinds:
         yield Departure("computes GELU by tanh", Way(graph=_by_tanh), leaves=4e-4)

@@ -22,14 +22,7 @@ from polybake.study.diagnose.way import Way
 def departures(
     model: Dissected, prompt: str | None, dimension: int, count: int = 0
 ) -> list[Departure]:
-    """Return all departures that can be tried on a model file.
-
-    Args:
-        model: The file.
-        prompt: The name of the prompt of the file's own vectors.
-        dimension: The dimension of the vectors to explain.
-        count: How many texts there are, which may have been embedded in batches.
-    """
+    """Return all departures that can be tried on a model file."""
     trained = published(model.manifest.source.identifier)
     return [
         *texts.departures(model.manifest.contract.prompts, prompt, trained),

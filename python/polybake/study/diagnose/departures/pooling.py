@@ -9,30 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.baking.steps.pool import Pool
+from polybake.baking.steps.pooling_modes import POOLING_MODES
+from polybake.baking.steps.state import State
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import unit
+from polybake.study.diagnose.departures.stored import unit
 from polybake.study.diagnose.dissected import Dissected, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
-_SMALLEST = 1e-9
-
-#: A copy of the modes in `polybake.baking.steps.pooling_modes`, which takes seconds to import.
-MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-
 
 def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Yield the departures of pooling; none if the encoder pools.
-
-    Args:
-        model: The file.
-        prompt: The name of the prompt of the file's own vectors.
-        count: How many texts there are.
-    """
+    """Yield the departures of pooling; none if the encoder pools."""
     if model.pooled_at is None:
         return
     own = model.manifest.steps[model.pooled_at]
-    for mode in MODES:
+    for mode in POOLING_MODES:
         if own != f"pool(mode={mode})":
             yield Departure(f"pools by {mode}", Way(pool=partial(_pooled, model, mode)))
     contract = model.manifest.contract
@@ -67,31 +59,8 @@ def _pooled(
     mask = _mask(model, values)
     place = mask.cumsum(axis=1) * mask
     kept = (place > leave[0]) & (place <= mask.sum(axis=1, keepdims=True) - leave[1])
-    return pooled(mode, unit(x) if each else x, kept.astype(x.dtype))
-
-
-def pooled(mode: str, x: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
-    """Pool the token embeddings of each text into a vector.
-
-    Args:
-        mode: One of `MODES`.
-        x: float ``[batch, sequence, hidden]``.
-        kept: float ``[batch, sequence]``, 1 at pooled tokens and 0 elsewhere.
-
-    Returns:
-        float ``[batch, hidden]``; zeros for a row without pooled tokens.
-    """
-    if mode in ("cls", "lasttoken"):
-        place = kept.argmax(axis=1) if mode == "cls" else kept.cumsum(axis=1).argmax(axis=1)
-        rows = np.arange(len(x))
-        return np.asarray(x[rows, place] * kept[rows, place, None])
-    if mode == "max":
-        most = np.where(kept[..., None] > 0, x, -np.inf).max(axis=1)
-        return np.where(kept.any(axis=1, keepdims=True), most, 0)
-    weights = kept * kept.cumsum(axis=1) if mode == "weightedmean" else kept
-    total = np.maximum(weights.sum(axis=1, keepdims=True), _SMALLEST)
-    divisor = np.sqrt(total) if mode == "mean_sqrt_len_tokens" else total
-    return np.asarray((x * weights[..., None]).sum(axis=1) / divisor)
+    state = State(unit(x) if each else x, input_ids=mask, attention_mask=kept)
+    return Pool(mode=mode).numpy(state).x
 
 
 def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import Floats, int8, unit
 from polybake.study.diagnose.way import Way
+
+Floats = NDArray[np.floating[Any]]
+
+_TINY = np.finfo(np.float32).tiny
 
 #: Decimals that elements are rounded to; more decimals change less than the limit.
 _DIGITS = (2, 3, 4)
@@ -35,12 +40,20 @@ class Rounding:
         return bool(np.isclose(self(x), x, rtol=1e-6, atol=0).all())
 
 
-def departures(dimension: int) -> Iterator[Departure]:
-    """Yield the departures of stored vectors.
+def unit(x: Floats) -> Floats:
+    """Divide each vector along the last axis by its length."""
+    norms: Floats = np.linalg.norm(x, axis=-1, keepdims=True)
+    return x / np.maximum(norms, _TINY)
 
-    Args:
-        dimension: The dimension of the vectors to explain.
-    """
+
+def int8(x: Floats) -> Floats:
+    """Round to 255 steps, of one size for the whole array."""
+    scale = np.float32(max(np.abs(x).max(), _TINY) / 127)
+    return np.asarray(np.rint(x / scale) * scale, np.float32)
+
+
+def departures(dimension: int) -> Iterator[Departure]:
+    """Yield the departures of stored vectors of a dimension."""
     found: dict[str, Callable[[Floats], Floats]] = {
         "normalises vectors": unit,
         f"keeps the first {dimension} elements": lambda x: x[:, :dimension],
@@ -53,11 +66,7 @@ def departures(dimension: int) -> Iterator[Departure]:
 
 
 def grid(vectors: Floats) -> Departure | None:
-    """Return the coarsest rounding whose grid holds all elements; None if no grid does.
-
-    Args:
-        vectors: The vectors to explain, float32 ``[texts, dimension]``.
-    """
+    """Return the coarsest rounding whose grid holds all elements of float32 vectors, if any."""
     size = np.float32(np.abs(vectors).max(initial=0) / _STEPS)
     if size > 0 and (np.abs(vectors / size - np.rint(vectors / size)) < _NONE).all():
         steps = Rounding(lambda x: np.rint(x / size) * size)

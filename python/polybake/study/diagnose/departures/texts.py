@@ -25,13 +25,7 @@ _PROMPTS = (
 def departures(
     prompts: Mapping[str, str], own: str | None, trained: Published | None = None
 ) -> Iterator[Departure]:
-    """Yield the departures of texts and of prompts.
-
-    Args:
-        prompts: The model's prompts by name.
-        own: The name of the prompt of the model's own vectors.
-        trained: What the published model was trained with, if it is one that is known.
-    """
+    """Yield the departures of texts and of prompts."""
     for name, change in _REWRITTEN.items():
         yield Departure(name, Way(text=change))
     for count in _CHARACTERS:

@@ -31,12 +31,7 @@ _SWITCHES = {
 
 
 def departures(tokenizer: BakedTokenizer, limit: int) -> Iterator[Departure]:
-    """Yield the departures of limits, of special tokens, and of the tokenizer's settings.
-
-    Args:
-        tokenizer: The file's tokenizer.
-        limit: The largest number of tokens of a text.
-    """
+    """Yield the departures of limits, of special tokens, and of the tokenizer's settings."""
     data = json.loads(tokenizer.json)
     for other in _LIMITS:
         if other != limit:

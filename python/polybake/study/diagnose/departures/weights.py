@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from polybake.base.modelfile.manifest import Contract
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.departures.rounding import int8
+from polybake.study.diagnose.departures.stored import int8
 from polybake.study.diagnose.way import ALL, Way
 
 #: How files of dynamic int8 are made: arguments of quantize_dynamic. Optimum leaves embeddings.
@@ -40,12 +40,7 @@ _BATCHES = {1: "a text at a time", 32: "in batches of 32 texts", ALL: "in batche
 
 
 def departures(contract: Contract, count: int) -> Iterator[Departure]:
-    """Yield the departures of weights and of arithmetic.
-
-    Args:
-        contract: The model's contract.
-        count: How many texts there are.
-    """
+    """Yield the departures of weights and of arithmetic."""
     stored = (("float16", np.float16, 1.2e-4), ("bfloat16", ml_dtypes.bfloat16, 1.3e-3))
     for name, kind, leaves in stored:
         way = Way(graph=partial(_stored, kind))

@@ -26,11 +26,7 @@ def is_address(command: str) -> bool:
 
 
 def check_address(address: str) -> None:
-    """Check that an address is valid, and that its route is known.
-
-    Raises:
-        InputError: The address has no host, invalid characters, a password, or an unknown route.
-    """
+    """Check that an address is valid, and that its route is known."""
     try:
         parts = urlsplit(address)
         named = bool(parts.hostname) and (parts.port or 1) > 0
@@ -54,12 +50,7 @@ def check_address(address: str) -> None:
 
 
 def headers_for(addresses: Iterable[str]) -> dict[str, str]:
-    """Return the headers in POLYBAKE_HEADERS, which may go to one server only.
-
-    Raises:
-        InputError: A line is not a header, or the headers would go to several servers. The
-            message names no value.
-    """
+    """Return the headers in POLYBAKE_HEADERS, which may go to one server only."""
     lines = [line for line in os.environ.get(VARIABLE, "").splitlines() if line.strip()]
     found = [_HEADER.fullmatch(line.strip()) for line in lines]
     if None in found:

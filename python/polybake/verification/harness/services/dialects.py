@@ -1,15 +1,72 @@
 """The requests and answers of services over HTTP, in OpenAI's and in TEI's schema."""
 
+import base64
+import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from polybake.base.files.validation import first_fault
+from polybake.base.modelfile.compare import compare_vectors
+from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.verification.harness.services.address import EMBED, EMBEDDINGS
-from polybake.verification.harness.services.vectors import Vectors, stacked
+
+Vectors = NDArray[np.float32]
+
+
+def stacked(rows: Sequence[list[float] | str]) -> Vectors:
+    """Rows of numbers, or of base64 of little-endian float32: ``[rows, elements]``."""
+    found = [_decoded(row) if isinstance(row, str) else np.array(row, np.float64) for row in rows]
+    lengths = sorted({len(row) for row in found})
+    if len(lengths) > 1:
+        raise ValueError(f"vectors of {', '.join(map(str, lengths))} elements in one answer")
+    with np.errstate(over="ignore"):
+        return np.array(found, np.float32).reshape(len(found), lengths[0] if lengths else 0)
+
+
+def agreed(found: Sequence[Vectors]) -> Vectors:
+    """Return the first of several encodings of the same vectors, and check that they agree."""
+    first, *others = found
+    for other in others:
+        if other.shape != first.shape:
+            raise ValueError(f"as base64 of shape {[*other.shape]}, not {[*first.shape]}")
+        difference = compare_vectors(first, other, TOLERANCES["cpu"])
+        if difference:
+            raise ValueError(f"as base64 other vectors than as numbers: {difference.message}")
+    return first
+
+
+def joined(parts: Sequence[Vectors]) -> Vectors:
+    """Concatenate the vectors of several answers."""
+    lengths = sorted({part.shape[1] for part in parts})
+    if len(lengths) > 1:
+        raise ValueError(f"vectors of {', '.join(map(str, lengths))} elements for one list")
+    return np.concatenate(parts)
+
+
+def encoded(vectors: Vectors, dtype: str) -> dict[str, Any]:
+    """Return the results of ``embed``; integers in the range of the model's dtype get that dtype.
+
+    JSON has no integers of eight bits.
+    """
+    with np.errstate(invalid="ignore"):
+        typed = vectors.astype(dtype)
+    array = typed if np.array_equal(typed, vectors) else vectors
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    data = base64.b64encode(little.tobytes()).decode("ascii")
+    return {"dtype": array.dtype.name, "shape": [*array.shape], "data": data}
+
+
+def _decoded(text: str) -> NDArray[Any]:
+    try:
+        return np.frombuffer(base64.b64decode(text, validate=True), "<f4")
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(f"not base64 of float32: {error}") from error
 
 
 class _Embedding(BaseModel):
@@ -46,15 +103,11 @@ class OpenAI:
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """Return the request for numbers and for base64, which OpenAI's own libraries ask for."""
-        asked = {"model": self.model, "input": [*texts]}
-        return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
+        body = {"model": self.model, "input": [*texts]}
+        return [body | {"encoding_format": encoding} for encoding in ("float", "base64")]
 
     def vectors(self, answer: object) -> Vectors:
-        """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order.
-
-        Raises:
-            ValueError: The answer breaks the schema, or an index occurs twice, or not at all.
-        """
+        """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order."""
         try:
             data = _Embeddings.model_validate(answer).data
         except ValidationError as error:
@@ -93,11 +146,7 @@ class Inference:
         return [{"inputs": [*texts], "truncate": True, "normalize": self.normalize}]
 
     def vectors(self, answer: object) -> Vectors:
-        """``[texts, dimension]``.
-
-        Raises:
-            ValueError: not the schema.
-        """
+        """``[texts, dimension]``."""
         try:
             return stacked(_ROWS.validate_python(answer))
         except ValidationError as error:
@@ -109,13 +158,9 @@ class Inference:
 
 
 def dialect_of(address: str, model: str, *, normalize: bool) -> OpenAI | Inference:
-    """Return the schema of the service at a checked address.
+    """Return the schema of the service at a checked address, whose fragment may name the model.
 
-    Args:
-        address: The address; its fragment may name the model, as in
-            ``…/v1/embeddings#text-embedding-3-small``.
-        model: The model's name if the address names none.
-        normalize: Whether the model's vectors have unit length.
+    An example is ``…/v1/embeddings#text-embedding-3-small``.
     """
     parts = urlsplit(address)
     if parts.path.endswith(EMBEDDINGS):
@@ -130,11 +175,7 @@ def beside(address: str, route: str) -> str:
 
 
 def token_ids(answer: object) -> list[list[int]]:
-    """Return the token ids in an answer of ``/tokenize``.
-
-    Raises:
-        ValueError: The answer breaks the schema.
-    """
+    """Return the token ids in an answer of ``/tokenize``."""
     try:
         rows = _TOKENS.validate_python(answer)
     except ValidationError as error:

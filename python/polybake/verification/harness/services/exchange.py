@@ -42,11 +42,7 @@ class Reply:
         return f"HTTP {self.status}: {said:.{_SHOWN}}"
 
     def json(self) -> Any:
-        """Return the body as JSON.
-
-        Raises:
-            ValueError: The request was refused, or the body is not JSON (nor are NaN and Infinity).
-        """
+        """Return the body as JSON."""
         if self.refusal:
             raise ValueError(self.refusal)
         try:
@@ -71,10 +67,6 @@ def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float)
     """Post ``body`` as JSON, or get if it is None, within ``seconds`` in all.
 
     Like in ``urllib``, proxies come from the environment, and certificates are checked.
-
-    Raises:
-        HarnessError: ``timeout``; ``crash``: nobody answers; ``error``: the answer is not HTTP, or
-            has more than `LARGEST` bytes.
     """
     request = urllib.request.Request(  # noqa: S310 - an address of HTTP, see address
         url.partition("#")[0],

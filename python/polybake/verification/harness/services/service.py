@@ -18,9 +18,16 @@ from polybake.verification.harness.protocol import (
     Tokenize,
 )
 from polybake.verification.harness.services.address import headers_for
-from polybake.verification.harness.services.dialects import Inference, beside, dialect_of, token_ids
+from polybake.verification.harness.services.dialects import (
+    Inference,
+    agreed,
+    beside,
+    dialect_of,
+    encoded,
+    joined,
+    token_ids,
+)
 from polybake.verification.harness.services.exchange import Reply, exchange
-from polybake.verification.harness.services.vectors import agreed, encoded, joined
 from polybake.verification.verdict import HarnessError, Status
 
 #: The header in which ``polybake serve`` names its file.
@@ -60,11 +67,7 @@ class Service:
         )
 
     def start(self, seconds: float) -> Served:
-        """Ask for one vector, and for the version if there is a route for it.
-
-        Raises:
-            HarnessError: The service cannot be reached, or refuses.
-        """
+        """Ask for one vector, and for the version if there is a route for it."""
         body = self._dialect.bodies(["polybake"])[0]
         reply = self._exchange(self._address, body, seconds)
         if reply.refusal:
@@ -75,12 +78,7 @@ class Service:
         return Served(self._versions(seconds) if told else None, fingerprint and fingerprint[:64])
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Answer a request like a harness.
-
-        Raises:
-            HarnessError: ``timeout`` or ``crash``, see `exchange`, or ``error``: The service
-                refuses, or gives a wrong answer.
-        """
+        """Answer a request like a harness."""
         try:
             if isinstance(request, Embed):
                 texts = cast(Sequence[str], request.texts)

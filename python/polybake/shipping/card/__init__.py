@@ -1,1 +1,0 @@
-"""Documents about a model file: a model card, and a bill of materials."""

@@ -1,1 +1,0 @@
-"""A model file in the forms that other runtimes and servers take."""

@@ -1,1 +1,0 @@
-"""Signatures of model files."""
