@@ -499,7 +499,7 @@ def bench(session: nox.Session) -> None:
         ("precisions", small, "--threads", "1"),
         ("clients", "--clients", "clients", *session.posargs),
     ):
-        written = ["--output", str(folder / name), "--plot", str(folder / name / "bench.svg")]
+        written = ["--output", str(folder / name), "--plot", str(folder / name / "bench.png")]
         session.run("polybake", "bench", str(model), *options, *written)
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -160,10 +161,28 @@ def needed_lock(path: Path) -> Lock:
 
 def findings(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
     """Compare a lock with what is here, without a bake."""
+    yield from _versions_found(lock)
     yield from _settings_found(config, lock)
     yield from _inputs_found(config, lock, digests)
     yield from _files_found(config, lock, digests)
     yield from _clients_found(config, lock, digests)
+
+
+def _versions_found(lock: Lock) -> Iterator[Finding]:
+    """Compare the packages of the bake; one that is not installed cannot be compared."""
+    now = _versions()
+    for name, built in lock.made_with.items():
+        installed = now.get(name)
+        if installed is None:
+            yield Finding("unseen", f"{name}: {built} made the file, and it is not installed here")
+        elif installed != built:
+            yield Finding(
+                "changed",
+                f"{name}: {built} made the file, and {installed} is installed; {_BUILD}, or "
+                f"install {name}=={built}",
+            )
+    if lock.made_with and lock.made_with == now:
+        yield Finding("same", "versions: the packages are those that made the file")
 
 
 def _settings_found(config: Config, lock: Lock) -> Iterator[Finding]:
@@ -259,9 +278,12 @@ def _digest(value: object) -> str:
 
 
 def _versions() -> dict[str, str]:
-    """The versions of what makes the graph."""
-    from importlib.metadata import version
+    """The versions of what makes the graph, of those packages that are installed."""
+    from importlib.metadata import PackageNotFoundError, version
 
     from polybake import __version__
 
-    return {"onnx": version("onnx"), "polybake": __version__}
+    versions = {"polybake": __version__}
+    with suppress(PackageNotFoundError):
+        versions["onnx"] = version("onnx")
+    return dict(sorted(versions.items()))

@@ -58,6 +58,7 @@ def project(baked: Path, tmp_path: Path) -> Path:
 def test_what_was_just_built_is_current(project: Path) -> None:
     """Nothing is left out, also not of a copy in another folder, and Git ignores what is large."""
     printed = polybake("check", "--complete", cwd=project)
+    assert "versions: the packages are those that made the file" in printed
     assert "settings: polybake.toml says what was built" in printed
     assert "inputs: 6 files are as they were" in printed
     assert "file: build/tiny.onnx is the one that was built" in printed
@@ -173,6 +174,22 @@ def test_what_changed_is_named(project: Path, what: str) -> None:
     polybake("build", "--force", cwd=project, code=2 if what in refused else 0)
     if what not in refused:
         polybake("check", "--complete", cwd=project)
+
+
+def test_a_package_of_another_version_is_named(project: Path) -> None:
+    """The next build would have other bits, though every input is as it was."""
+    for name in ("onnx", "polybake"):
+        built = tomllib.loads((project / "polybake.lock").read_text())["made_with"][name]
+        edit(project / "polybake.lock", f'{name} = "{built}"', f'{name} = "0.0.1"')
+        told = f"CHANGED: {name}: 0.0.1 made the file, and {built} is installed; polybake build"
+        assert f"{told}, or install {name}==0.0.1\n" in polybake("check", cwd=project, code=1)
+        edit(project / "polybake.lock", f'{name} = "0.0.1"', f'{name} = "{built}"')
+
+
+def test_a_package_that_is_not_installed_is_not_compared(project: Path) -> None:
+    edit(project / "polybake.lock", "[made_with]", '[made_with]\nonnxscript = "9.9.9"')
+    told = "not looked at: onnxscript: 9.9.9 made the file, and it is not installed here\n"
+    assert told in polybake("check", cwd=project)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ for (var command = string.Empty; command != "stop" && Console.ReadLine() is { } 
         {
             ModelException => "wrong_model",
             SelfCheckException => "internal",
-            EmbedderException => JsonNamingPolicy.SnakeCaseLower.ConvertName(error.GetType().Name[..^"Exception".Length]),
+            ClientException => JsonNamingPolicy.SnakeCaseLower.ConvertName(error.GetType().Name[..^"Exception".Length]),
             ArgumentException or InvalidOperationException or FormatException or JsonException => "argument",
             _ => "internal",
         };

@@ -2,22 +2,22 @@
 namespace AllMinilmL6V2;
 
 /// <summary>Base of this package's errors. Wrong arguments are .NET's own errors, and so is what is closed.</summary>
-public abstract class EmbedderException(string message, Exception? innerException = null) : Exception(message, innerException);
+public abstract class ClientException(string message, Exception? innerException = null) : Exception(message, innerException);
 
 /// <summary>The file cannot be read, is not whole, or is not this client's.</summary>
-public sealed class ModelException(string message, Exception? innerException = null) : EmbedderException(message, innerException);
+public sealed class ModelException(string message, Exception? innerException = null) : ClientException(message, innerException);
 
 /// <summary>The device is not there.</summary>
-public sealed class DeviceException(string message, Exception? innerException = null) : EmbedderException(message, innerException);
+public sealed class DeviceException(string message, Exception? innerException = null) : ClientException(message, innerException);
 
 /// <summary>A golden case of the model file was not reproduced.</summary>
-public sealed class SelfCheckException(string message) : EmbedderException(message);
+public sealed class SelfCheckException(string message) : ClientException(message);
 
 /// <summary>The model has no prompt of that name.</summary>
-public sealed class UnknownPromptException(string message) : EmbedderException(message);
+public sealed class UnknownPromptException(string message) : ClientException(message);
 
 /// <summary>A text is not valid Unicode: it holds half of a surrogate pair.</summary>
-public sealed class InvalidTextException(string message, int index) : EmbedderException(message)
+public sealed class InvalidTextException(string message, int index) : ClientException(message)
 {
     /// <summary>Gets the text's place in the list.</summary>
     public int Index { get; } = index;

@@ -2,9 +2,9 @@
 """Text embeddings of all-minilm-l6-v2."""
 
 from .embedder import Embedder as Embedder
+from .errors import ClientError as ClientError
 from .errors import ClosedError as ClosedError
 from .errors import DeviceError as DeviceError
-from .errors import Error as Error
 from .errors import InvalidTextError as InvalidTextError
 from .errors import ModelError as ModelError
 from .errors import SelfCheckError as SelfCheckError

@@ -2,31 +2,31 @@
 """Every error of this package but those of wrong arguments, which are Python's own."""
 
 
-class Error(Exception):
+class ClientError(Exception):
     """Base of all errors of this package."""
 
 
-class ModelError(Error):
+class ModelError(ClientError):
     """The file cannot be read, is not whole, or is not this client's."""
 
 
-class DeviceError(Error):
+class DeviceError(ClientError):
     """The device is not there."""
 
 
-class ClosedError(Error):
+class ClosedError(ClientError):
     """The model was closed, or was opened by another process."""
 
 
-class SelfCheckError(Error):
+class SelfCheckError(ClientError):
     """A golden case of the model file was not reproduced."""
 
 
-class UnknownPromptError(Error, ValueError):
+class UnknownPromptError(ClientError, ValueError):
     """The model has no prompt of that name."""
 
 
-class InvalidTextError(Error, ValueError):
+class InvalidTextError(ClientError, ValueError):
     """A text is not valid Unicode; ``index`` is its place in the list."""
 
     def __init__(self, index: int, message: str) -> None:

@@ -4,25 +4,25 @@
 # Every error of this gem but those of wrong arguments, which are Ruby's own.
 module AllMinilmL6V2
   # Base of all errors of this gem.
-  class Error < StandardError; end
+  class ClientError < StandardError; end
 
   # The file cannot be read, is not whole, or is not this client's.
-  class ModelError < Error; end
+  class ModelError < ClientError; end
 
   # The device is not there.
-  class DeviceError < Error; end
+  class DeviceError < ClientError; end
 
   # The model was closed, or was opened by another process.
-  class ClosedError < Error; end
+  class ClosedError < ClientError; end
 
   # A golden case of the model file was not reproduced.
-  class SelfCheckError < Error; end
+  class SelfCheckError < ClientError; end
 
   # The model has no prompt of that name.
-  class UnknownPromptError < Error; end
+  class UnknownPromptError < ClientError; end
 
   # A text is not valid Unicode.
-  class InvalidTextError < Error
+  class InvalidTextError < ClientError
     # @return [Integer] its place in the list
     attr_reader :index
 
