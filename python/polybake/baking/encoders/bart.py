@@ -12,8 +12,9 @@ from onnxscript import OpBuilder, ir, nn
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
 from polybake.baking.encoders.encoder_config import MOST_LAYERS
+from polybake.baking.encoders.layer import Attention, Block, Layer, Part
 from polybake.baking.encoders.options import Names
-from polybake.baking.encoders.transformer import Attention, Block, Layer, Part, Transformer
+from polybake.baking.encoders.transformer import Transformer
 from polybake.baking.layers.attention import AttentionWindow, padding_bias, window_bias
 from polybake.baking.layers.prefix_cache import Past
 
@@ -57,6 +58,7 @@ def bart(config: EncoderConfig) -> Options:
         encoder,
         num_layers=config.size("decoder_layers", default=12, at_most=MOST_LAYERS),
         heads=heads,
+        key_value_heads=heads,
         head_size=hidden // heads,
         intermediate_size=config.size("decoder_ffn_dim", default=4096),
     )

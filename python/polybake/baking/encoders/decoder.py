@@ -71,11 +71,9 @@ def decoder(
     say how many heads have keys and values if there may be ``groups``. ``biases`` have a key.
     """
     options = config.rotary_sizes(head_dim=head_dim)
-    if groups:
-        shared: int | None = config.size("num_key_value_heads")
-    else:
-        shared = config.optional_size("num_key_value_heads")
-    if shared is not None and options.heads % shared:
+    given = None if groups else config.optional_size("num_key_value_heads") or options.heads
+    shared = given or config.size("num_key_value_heads")
+    if options.heads % shared:
         raise config.refused(
             f"num_attention_heads {options.heads} is no multiple of num_key_value_heads {shared}"
         )

@@ -71,6 +71,7 @@ class EncoderConfig(Settings):
             hidden_size=hidden,
             num_layers=size(*num_layers, at_most=MOST_LAYERS),
             heads=count,
+            key_value_heads=count,
             head_size=head_size or hidden // count,
             intermediate_size=wide if isinstance(wide, int) else size(*wide),
         )
