@@ -18,8 +18,8 @@ HIDDEN_ACTS = {
     "swish": "silu",
 }
 
-#: Far above any encoder's; a hostile number would build layers until memory is full.
-MOST_LAYERS = 256
+#: Far above any encoder's; a hostile number would fill memory before a weight is read.
+MOST_LAYERS, _LARGEST_HEAD = 256, 2**16
 
 
 def _known_act(name: str) -> str:
@@ -80,9 +80,10 @@ class EncoderConfig(Settings):
         """Read the sizes of an encoder with rotary positions; ``head_dim`` is the key's default."""
         size = self.optional_size("head_dim", default=head_dim)
         options = self.sizes(head_size=size, defaults=None, **names)
-        if options.head_size % 2:
+        if options.head_size % 2 or options.head_size > _LARGEST_HEAD:
             raise self.refused(
-                f"head size {options.head_size} is odd; rotary positions turn pairs of elements"
+                f"head size {options.head_size} is odd, or more than {_LARGEST_HEAD}; rotary "
+                "positions turn pairs of elements"
             )
         return options
 

@@ -51,14 +51,14 @@ class Allowed:
     keys: Collection[str] = ()
     met: set[str] = field(default_factory=set)
 
-    def check(self, path: Path, read: BaseModel, remedy: str) -> None:
-        """Check that every key of a file is known or allowed.
+    def check(self, path: Path, read: BaseModel, remedy: str, known: Collection[str] = ()) -> None:
+        """Check that every key of a file is known or allowed; ``known`` are further known ones.
 
         Raises:
             InputError: Some keys are neither; the message names them.
         """
-        hints = read.hints if isinstance(read, KnownKeys) else {}
-        self.refuse(path, dict(_unknown(read)), remedy, hints)
+        found = {key: value for key, value in _unknown(read) if key not in known}
+        self.refuse(path, found, remedy, read.hints if isinstance(read, KnownKeys) else {})
 
     def refuse(
         self,
@@ -68,9 +68,14 @@ class Allowed:
         hints: Mapping[str, str] | None = None,
         meant: Mapping[str, str] | None = None,
     ) -> None:
-        """Refuse the unknown keys of a file that are not allowed, by their paths in it.
+        """Refuse the unknown keys of a file that are not allowed.
 
-        ``hints`` has a further remedy for a key, and ``meant`` the known key that one resembles.
+        Args:
+            path: The file.
+            unknown: The values of the keys, by their paths.
+            remedy: What helps.
+            hints: A further remedy for a key.
+            meant: The known key that an unknown one resembles.
 
         Raises:
             InputError: There are such keys; the message names them.

@@ -118,6 +118,7 @@ class ModelFolder:
         *,
         needed: bool = False,
         remedy: str = "download it again",
+        known: Collection[str] = (),
     ) -> Model:
         """Read the JSON file ``name``.
 
@@ -126,6 +127,7 @@ class ModelFolder:
             model: The keys that it may have. Its defaults stand for a missing file.
             needed: Whether a missing file is an error.
             remedy: For the message of a value or a key that ``model`` does not take.
+            known: Further keys that the file may have, since they are dealt with elsewhere.
 
         Raises:
             InputError: The file is not JSON, is not what ``model`` takes, or has a key that
@@ -138,7 +140,7 @@ class ModelFolder:
             read = model.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
-        self.allowed.check(path, read, remedy)
+        self.allowed.check(path, read, remedy, known)
         return read
 
     def values(self, name: str, remedy: str) -> dict[str, object]:
