@@ -117,8 +117,8 @@ class Bart(Transformer):
         earlier = op.Slice(op.Pad(input_ids, [0, 1, 0, 0], start), [0], [-1], [1])
         # Padding stands behind the text, so no kept token attends to it here.
         causal = window_bias(op, attention_mask, AttentionWindow(after=0))
-        given = [(causal, seen, padding)] * options.decoder.num_layers
-        return self.decoder.run(op, self.decoder.embed(op, earlier), given)
+        inputs = [(causal, seen, padding)] * options.decoder.num_layers
+        return self.decoder.run(op, self.decoder.embed(op, earlier), inputs)
 
 
 NAMES = {

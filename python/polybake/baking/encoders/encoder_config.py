@@ -108,10 +108,9 @@ class EncoderConfig(Settings):
         """Read the base of the frequencies that all layers share, of transformers 4 and 5."""
         theta = self.number(*(keys or ("rope_theta",)), default=theta, above=0)
         scaling, parameters = self.rope("rope_scaling"), self.rope("rope_parameters")
-        given = scaling or parameters
-        return self.turned(
-            options, frequencies(options.head_size, (given and given.theta) or theta)
-        )
+        rope = scaling or parameters
+        turns = frequencies(options.head_size, (rope and rope.theta) or theta)
+        return self.turned(options, turns)
 
     def turned(self, options: Options, turns: tuple[float, ...]) -> Options:
         """Return the options with the same frequencies in all layers."""
@@ -142,10 +141,10 @@ class EncoderConfig(Settings):
         for key in inner.values:
             if key not in thetas:
                 raise self.refused(f"rope_parameters.{key}: expected keys {', '.join(thetas)}")
-        given = [self.rope(kind, within=inner) for kind in thetas]
+        ropes = [self.rope(kind, within=inner) for kind in thetas]
         full, sliding = (
             (rope and rope.theta) or theta
-            for rope, theta in zip(given, thetas.values(), strict=True)
+            for rope, theta in zip(ropes, thetas.values(), strict=True)
         )
         of_full, of_sliding = (frequencies(options.head_size, theta) for theta in (full, sliding))
         turns = (of_full if window is None else of_sliding for window in options.windows)

@@ -159,9 +159,9 @@ class Block(nn.Module):
         super().__init__("")
         self.part, self.before, self.inner, self.after = part, before, inner, after
 
-    def forward(self, op: OpBuilder, x: ir.Value, *given: Any) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``; the part gets what is given."""
-        y = self.part(op, x if self.before is None else self.before(op, x), *given)
+    def forward(self, op: OpBuilder, x: ir.Value, *inputs: Any) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``; the part gets all inputs."""
+        y = self.part(op, x if self.before is None else self.before(op, x), *inputs)
         y = op.Add(x, y if self.inner is None else self.inner(op, y))
         return y if self.after is None else self.after(op, y)
 
@@ -190,6 +190,6 @@ class Layer(Part):
             return Block(part, before, inner=self.norm(f"after_{kind}"))
         return Block(part, before, after=None if before else self.norm(f"after_{kind}"))
 
-    def forward(self, op: OpBuilder, x: ir.Value, *given: Any) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``; attention gets what is given."""
-        return self.feed_forward(op, self.attention(op, x, *given))
+    def forward(self, op: OpBuilder, x: ir.Value, *inputs: Any) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``; attention gets all inputs."""
+        return self.feed_forward(op, self.attention(op, x, *inputs))

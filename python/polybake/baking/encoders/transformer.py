@@ -78,8 +78,8 @@ class Transformer(Part):
         Behind ``past``, which a causal decoder alone may have, ``input_ids`` are those of the rest,
         ``[batch, rest]``, and so are the embeddings, ``[batch, rest, size]``.
         """
-        given = self.attention_inputs(op, attention_mask, past)
-        return self.finish(op, self.run(op, self.embed(op, input_ids, token_type_ids), given))
+        inputs = self.attention_inputs(op, attention_mask, past)
+        return self.finish(op, self.run(op, self.embed(op, input_ids, token_type_ids), inputs))
 
     def embed(
         self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
@@ -105,11 +105,11 @@ class Transformer(Part):
         x = x if self.embedding_norm is None else self.embedding_norm(op, x)
         return x if self.embedding_projection is None else self.embedding_projection(op, x)
 
-    def run(self, op: OpBuilder, x: ir.Value, given: Sequence[tuple[Any, ...]]) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``; each layer gets what is given."""
+    def run(self, op: OpBuilder, x: ir.Value, inputs: Sequence[tuple[Any, ...]]) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``, with the inputs of each layer."""
         states = [x]
-        for number, inputs in zip(self.options.order, given, strict=True):
-            x = self.layers[number](op, x, *inputs)
+        for number, own in zip(self.options.order, inputs, strict=True):
+            x = self.layers[number](op, x, *own)
             states.append(x)
         self.hidden_states = states if self.options.transformers_states else []
         return x
