@@ -197,7 +197,7 @@ def comparable(options: Options) -> Config:
 def test_every_head_has_its_own_keys_by_default(name: str, given: dict[str, int | None]) -> None:
     """As many keys and values as queries, where the configuration does not say."""
     options = ENCODERS[name].read(EncoderConfig(SIZES | given))
-    assert options.groups == (given.get("num_key_value_heads") or 4)
+    assert options.key_value_heads == (given.get("num_key_value_heads") or 4)
 
 
 def test_every_third_layer_of_modernbert_is_global_by_default() -> None:

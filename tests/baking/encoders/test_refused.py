@@ -164,6 +164,7 @@ NAMED: list[tuple[str, Config, str]] = [
     ("llama", {"rope_scaling": LLAMA3 | {"beta_fast": 2.0}}, "unknown key rope_scaling.beta_fast"),
     ("mistral", {"rope_scaling": LINEAR}, "rope_scaling.*type: "),
     ("mistral", {"head_dim": 7}, "head size 7 is odd"),
+    ("mistral", {"head_dim": 10**12}, "head size 1000000000000 is odd, or more than 65536"),
     ("modernbert", {"num_attention_heads": 5}, "no multiple of num_attention_heads 5"),
     ("new", {"rope_scaling": LINEAR}, "rope_scaling.type: .*'linear'"),
     ("new", {"rope_scaling": {"type": "ntk", "factor": 0.5}}, "rope_scaling.factor: .*0.5"),

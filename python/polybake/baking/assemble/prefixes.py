@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.baking.assemble.prompts import Prompts
-from polybake.baking.encoders.transformer import keys_values
+from polybake.baking.encoders.layer import keys_values
 from polybake.baking.golden.golden import THREADS
 from polybake.baking.graph.open_written import open_written
 from polybake.baking.layers.prefix_cache import PrefixCache
@@ -44,7 +44,7 @@ def cache_prefixes(
         return encoder
     whole = encoder.reference(folder)
     options, layers = encoder.options, encoder.options.num_layers
-    token = 2 * layers * options.groups * options.head_size * 4
+    token = 2 * layers * options.key_value_heads * options.head_size * 4
     room = max(_MOST, int(_PART * sum(file.stat().st_size for file in folder.iterdir()))) // token
     names = [name for layer in range(layers) for name in keys_values(layer)]
     session = open_written(whole.path, threads=THREADS, name=encoder.name)

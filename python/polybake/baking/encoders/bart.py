@@ -12,8 +12,9 @@ from onnxscript import OpBuilder, ir, nn
 
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options
 from polybake.baking.encoders.encoder_config import MOST_LAYERS
+from polybake.baking.encoders.layer import Attention, Block, Layer, Part
 from polybake.baking.encoders.options import Names
-from polybake.baking.encoders.transformer import Attention, Block, Layer, Part, Transformer
+from polybake.baking.encoders.transformer import Transformer
 from polybake.baking.layers.attention import AttentionWindow, padding_bias, window_bias
 from polybake.baking.layers.prefix_cache import Past
 
@@ -57,6 +58,7 @@ def bart(config: EncoderConfig) -> Options:
         encoder,
         num_layers=config.size("decoder_layers", default=12, at_most=MOST_LAYERS),
         heads=heads,
+        key_value_heads=heads,
         head_size=hidden // heads,
         intermediate_size=config.size("decoder_ffn_dim", default=4096),
     )
@@ -115,8 +117,8 @@ class Bart(Transformer):
         earlier = op.Slice(op.Pad(input_ids, [0, 1, 0, 0], start), [0], [-1], [1])
         # Padding stands behind the text, so no kept token attends to it here.
         causal = window_bias(op, attention_mask, AttentionWindow(after=0))
-        given = [(causal, seen, padding)] * options.decoder.num_layers
-        return self.decoder.run(op, self.decoder.embed(op, earlier), given)
+        inputs = [(causal, seen, padding)] * options.decoder.num_layers
+        return self.decoder.run(op, self.decoder.embed(op, earlier), inputs)
 
 
 NAMES = {

@@ -78,9 +78,9 @@ def _of_the_text(config: EncoderConfig) -> Mapping[str, object]:
         raise config.refused(f"{_TEXT} and {_OLDER} are objects or null")
     if older:
         text = {key: value for key, value in text.items() if key not in _OWN}
-    both = {key: value for key, value in values.items() if key not in (_TEXT, _OLDER)}
+    towers = {key: value for key, value in values.items() if key not in (_TEXT, _OLDER)}
     within = {**text, **older}
-    return both | {key: value for key, value in within.items() if key not in _OF_BOTH}
+    return towers | {key: value for key, value in within.items() if key not in _OF_BOTH}
 
 
 class Clip(Transformer):
@@ -98,19 +98,19 @@ class Clip(Transformer):
         past: Past | None = None,
     ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, size]``."""
-        given = self.attention_inputs(op, attention_mask, past)
-        x = self.run(op, self.embed(op, input_ids, token_type_ids), given)
+        inputs = self.attention_inputs(op, attention_mask, past)
+        x = self.run(op, self.embed(op, input_ids, token_type_ids), inputs)
         return self.finish(op, choose_row(op, x, self._end(op, input_ids, attention_mask)))
 
     def _end(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
-        """The place of the first token that ends the text, int64 ``[batch, 1]``.
+        """The position of the first token that ends the text, int64 ``[batch, 1]``.
 
         Where the configuration has the old id, it is the first token of the largest id.
         """
         end = self.options.end
-        kept = input_ids if end == _OLD_END else op.Equal(input_ids, end)
-        kept = op.Mul(op.Cast(kept, to=ir.DataType.INT64), attention_mask)
-        return op.ArgMax(op.Cast(kept, to=ir.DataType.INT32), axis=1, keepdims=1)
+        ends = input_ids if end == _OLD_END else op.Equal(input_ids, end)
+        ends = op.Mul(op.Cast(ends, to=ir.DataType.INT64), attention_mask)
+        return op.ArgMax(op.Cast(ends, to=ir.DataType.INT32), axis=1, keepdims=1)
 
 
 NAMES = {

@@ -18,8 +18,9 @@ from pydantic import BeforeValidator, TypeAdapter
 
 from polybake.baking.encoders import bert
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig, Options, Stored
+from polybake.baking.encoders.layer import Attention
 from polybake.baking.encoders.options import Names
-from polybake.baking.encoders.transformer import Attention, Transformer
+from polybake.baking.encoders.transformer import Transformer
 from polybake.baking.layers.attention import attend, padding_bias, split_heads
 from polybake.baking.layers.positions import distances, log_buckets
 from polybake.baking.layers.prefix_cache import Past

@@ -71,11 +71,9 @@ def decoder(
     say how many heads have keys and values if there may be ``groups``. ``biases`` have a key.
     """
     options = config.rotary_sizes(head_dim=head_dim)
-    if groups:
-        shared: int | None = config.size("num_key_value_heads")
-    else:
-        shared = config.optional_size("num_key_value_heads")
-    if shared is not None and options.heads % shared:
+    default = None if groups else config.optional_size("num_key_value_heads") or options.heads
+    shared = default or config.size("num_key_value_heads")
+    if options.heads % shared:
         raise config.refused(
             f"num_attention_heads {options.heads} is no multiple of num_key_value_heads {shared}"
         )
@@ -131,8 +129,8 @@ def llama(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> Opti
     theta = config.number("rope_theta", default=10_000.0, above=0)
     ropes = [config.rope(key, "llama3") for key in ("rope_scaling", "rope_parameters")]
     factors = [_factors(rope) for rope in ropes if rope is not None]
-    given = ropes[0] or ropes[1]
-    turns = frequencies(options.head_size, (given and given.theta) or theta)
+    first = ropes[0] or ropes[1]
+    turns = frequencies(options.head_size, (first and first.theta) or theta)
     if factors and factors[0]:
         turns = stretched(turns, **factors[0])
     return replace(config.turned(options, turns), causal=is_causal(config, also))

@@ -18,8 +18,8 @@ HIDDEN_ACTS = {
     "swish": "silu",
 }
 
-#: Far above any encoder's; a hostile number would build layers until memory is full.
-MOST_LAYERS = 256
+#: Far above any encoder's; a hostile number would fill memory before a weight is read.
+MOST_LAYERS, _LARGEST_HEAD = 256, 2**16
 
 
 def _known_act(name: str) -> str:
@@ -71,6 +71,7 @@ class EncoderConfig(Settings):
             hidden_size=hidden,
             num_layers=size(*num_layers, at_most=MOST_LAYERS),
             heads=count,
+            key_value_heads=count,
             head_size=head_size or hidden // count,
             intermediate_size=wide if isinstance(wide, int) else size(*wide),
         )
@@ -79,9 +80,10 @@ class EncoderConfig(Settings):
         """Read the sizes of an encoder with rotary positions; ``head_dim`` is the key's default."""
         size = self.optional_size("head_dim", default=head_dim)
         options = self.sizes(head_size=size, defaults=None, **names)
-        if options.head_size % 2:
+        if options.head_size % 2 or options.head_size > _LARGEST_HEAD:
             raise self.refused(
-                f"head size {options.head_size} is odd; rotary positions turn pairs of elements"
+                f"head size {options.head_size} is odd, or more than {_LARGEST_HEAD}; rotary "
+                "positions turn pairs of elements"
             )
         return options
 
@@ -106,10 +108,9 @@ class EncoderConfig(Settings):
         """Read the base of the frequencies that all layers share, of transformers 4 and 5."""
         theta = self.number(*(keys or ("rope_theta",)), default=theta, above=0)
         scaling, parameters = self.rope("rope_scaling"), self.rope("rope_parameters")
-        given = scaling or parameters
-        return self.turned(
-            options, frequencies(options.head_size, (given and given.theta) or theta)
-        )
+        rope = scaling or parameters
+        turns = frequencies(options.head_size, (rope and rope.theta) or theta)
+        return self.turned(options, turns)
 
     def turned(self, options: Options, turns: tuple[float, ...]) -> Options:
         """Return the options with the same frequencies in all layers."""
@@ -140,10 +141,10 @@ class EncoderConfig(Settings):
         for key in inner.values:
             if key not in thetas:
                 raise self.refused(f"rope_parameters.{key}: expected keys {', '.join(thetas)}")
-        given = [self.rope(kind, within=inner) for kind in thetas]
+        ropes = [self.rope(kind, within=inner) for kind in thetas]
         full, sliding = (
             (rope and rope.theta) or theta
-            for rope, theta in zip(given, thetas.values(), strict=True)
+            for rope, theta in zip(ropes, thetas.values(), strict=True)
         )
         of_full, of_sliding = (frequencies(options.head_size, theta) for theta in (full, sliding))
         turns = (of_full if window is None else of_sliding for window in options.windows)

@@ -51,7 +51,7 @@ class Options:
         first_norm: Whether the first layer's attention has a norm before it; else embeddings are
             normalised in its place.
         biases: The linear layers that have a bias.
-        key_value_heads: Heads of keys and values, which query heads share; None: as many as these.
+        key_value_heads: Heads of keys and values, which query heads share in groups.
         head_norm: Whether queries and keys are normalised, each head, or all heads together.
         scale: The factor of the scores; None: ``1 / sqrt(head_size)``.
         gated: Whether an activated gate multiplies the feed-forward block.
@@ -71,6 +71,7 @@ class Options:
     hidden_size: int
     num_layers: int
     heads: int
+    key_value_heads: int
     head_size: int
     intermediate_size: int
     activation: str = "gelu"
@@ -88,7 +89,6 @@ class Options:
     second_norm: bool = False
     first_norm: bool = True
     biases: frozenset[str] = INPUTS | OUTPUT | UP | DOWN
-    key_value_heads: int | None = None
     head_norm: Literal["each", "all"] | None = None
     scale: float | None = None
     gated: bool = False
@@ -114,11 +114,6 @@ class Options:
     def order(self) -> tuple[int, ...]:
         """The number of the weights that each layer takes."""
         return self.shared or tuple(range(self.num_layers))
-
-    @property
-    def groups(self) -> int:
-        """Heads of keys and values."""
-        return self.key_value_heads or self.heads
 
     def attention_windows(self) -> list[AttentionWindow]:
         """How far tokens attend in each layer.

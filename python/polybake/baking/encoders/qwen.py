@@ -48,8 +48,8 @@ def qwen3(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> Opti
 
 def _qwen(config: EncoderConfig, options: Options, also: Mapping[str, bool]) -> Options:
     """Read the keys that both have."""
-    given = config.optional_size("sliding_window", default=4096)
-    window = given if config.flag("use_sliding_window") else None
+    size = config.optional_size("sliding_window", default=4096)
+    window = size if config.flag("use_sliding_window") else None
     full = config.integer("max_window_layers", default=28)
     options = config.layer_types(options, window, lambda layer: layer >= full)
     return replace(config.one_theta(options, 10_000.0), causal=is_causal(config, also))

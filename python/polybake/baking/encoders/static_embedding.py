@@ -41,28 +41,28 @@ class StaticEmbedding(nn.Module):
 
         Source: sentence-transformers ``StaticEmbedding.load``, ``WordEmbeddings.load``.
         """
-        found = {tensor.name: tensor for tensor in stored_tensors(path)}
+        tensors = {tensor.name: tensor for tensor in stored_tensors(path)}
         known = {"embeddings", "mapping", "weights"}
         for name in ("embedding.weight", "emb_layer.weight"):
-            if [*found] == [name]:
-                return cls(_checked(found[name], 2, _ROWS))
-        if "embeddings" not in found or found.keys() - known:
+            if [*tensors] == [name]:
+                return cls(_checked(tensors[name], 2, _ROWS))
+        if "embeddings" not in tensors or tensors.keys() - known:
             raise InputError(
-                f"{path}: holds {', '.join(sorted(found)) or 'no tensor'}; expected "
+                f"{path}: holds {', '.join(sorted(tensors)) or 'no tensor'}; expected "
                 "embedding.weight, or embeddings with mapping and weights where it has them"
             )
-        mapping, weights = found.get("mapping"), found.get("weights")
-        made = cls(
-            _checked(found["embeddings"], 2, _ROWS),
+        mapping, weights = tensors.get("mapping"), tensors.get("weights")
+        embedding = cls(
+            _checked(tensors["embeddings"], 2, _ROWS),
             _checked(mapping, 1, _IDS) if mapping else None,
             _checked(weights, 1, _FLOATS) if weights else None,
         )
-        if weights is not None and weights.shape[0] < made.ids:
+        if weights is not None and weights.shape[0] < embedding.ids:
             raise InputError(
-                f"{path}: has weights of {weights.shape[0]} ids and embeddings of {made.ids}; "
+                f"{path}: has weights of {weights.shape[0]} ids and embeddings of {embedding.ids}; "
                 "download it again"
             )
-        return made
+        return embedding
 
     @property
     def ids(self) -> int:
@@ -71,8 +71,8 @@ class StaticEmbedding(nn.Module):
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:  # noqa: ARG002 - what every encoder takes
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, size]``."""
-        places = input_ids if self.mapping is None else op.Gather(self.mapping, input_ids)
-        rows: ir.Value = op.Gather(self.embeddings, places)
+        indices = input_ids if self.mapping is None else op.Gather(self.mapping, input_ids)
+        rows: ir.Value = op.Gather(self.embeddings, indices)
         if self.weights is None:
             return rows
         return op.Mul(rows, op.Unsqueeze(op.Gather(self.weights, input_ids), axes=[-1]))

@@ -30,8 +30,8 @@ def distances(op: OpBuilder, x: ir.Value) -> ir.Value:
 
     int64 ``[query, key]``, negative for keys before the query.
     """
-    places = positions(op, x)
-    return op.Sub(op.Unsqueeze(places, axes=[0]), op.Unsqueeze(places, axes=[1]))
+    index = positions(op, x)
+    return op.Sub(op.Unsqueeze(index, axes=[0]), op.Unsqueeze(index, axes=[1]))
 
 
 def alibi_bias(op: OpBuilder, x: ir.Value, heads: int) -> ir.Value:

@@ -99,9 +99,9 @@ class PrefixCache:
         # A row that is nothing but the prefix would leave no token.
         shortest = op.ReduceMin(op.ReduceSum(attention_mask, axes=[1]), axes=[0, 1], keepdims=0)
         longer = op.Cast(op.Greater(shortest, lengths), to=ir.DataType.INT64)
-        found = op.Mul(op.Mul(same, longer), lengths)
-        which = op.ArgMax(found, axis=0, keepdims=1)
-        length = op.Identity(op.Gather(found, which))
+        begun = op.Mul(op.Mul(same, longer), lengths)
+        which = op.ArgMax(begun, axis=0, keepdims=1)
+        length = op.Identity(op.Gather(begun, which))
         length.producer().metadata_props[PREFIX] = "length"
         begin = op.Gather([0, *accumulate(lengths[:-1])], which)
         batch = op.Concat(op.Shape(input_ids, start=0, end=1), [1, 1, 1], axis=0)

@@ -34,8 +34,8 @@ class Rotation:
 
 def rotation(op: OpBuilder, ids: ir.Value, frequencies: Sequence[float]) -> Rotation:
     """The rotation of every position of int64 ``[batch, sequence]``, by radians per position."""
-    places = op.Cast(op.Unsqueeze(positions(op, ids), axes=[1]), to=ir.DataType.FLOAT)
-    angles = op.Mul(places, [*frequencies])
+    index = op.Cast(op.Unsqueeze(positions(op, ids), axes=[1]), to=ir.DataType.FLOAT)
+    angles = op.Mul(index, [*frequencies])
     return Rotation(cos=op.Cos(angles), sin=op.Sin(angles))
 
 

@@ -46,14 +46,14 @@ class StoredTensor:
         shape = self.shape[::-1] if transposed else self.shape
         return ir.LazyTensor(lambda: self._read(dtype, transposed), dtype, ir.Shape(shape))
 
-    def rows(self, places: NDArray[np.int64], *, transposed: bool = False) -> StoredTensor:
+    def rows(self, indices: NDArray[np.int64], *, transposed: bool = False) -> StoredTensor:
         """Return some rows of a matrix as a tensor of the same name."""
 
         def read() -> NDArray[Any]:
-            found = self.array()[places]
-            return found.T if transposed else found
+            rows = self.array()[indices]
+            return rows.T if transposed else rows
 
-        shape = (len(places), *self.shape[1:])
+        shape = (len(indices), *self.shape[1:])
         return replace(self, shape=shape[::-1] if transposed else shape, array=read)
 
     def equals(self, other: StoredTensor) -> bool:

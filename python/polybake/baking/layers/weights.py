@@ -32,9 +32,8 @@ Arranged = Callable[[dict[str, StoredTensor]], Mapping[str, StoredTensor]]
 
 def bare_name(name: str, prefix: Prefix) -> str:
     """Return a tensor's name without the first of the possible prefixes that it has."""
-    several = (prefix,) if isinstance(prefix, str) else prefix
-    found = next((one for one in several if name.startswith(one)), "")
-    return name.removeprefix(found)
+    prefixes = (prefix,) if isinstance(prefix, str) else prefix
+    return name.removeprefix(next(filter(name.startswith, prefixes), ""))
 
 
 def load_weights(
@@ -59,11 +58,10 @@ def load_weights(
             problems["missing"].append(f"missing {name}")
             continue
         expected = tuple(size for size in parameter.shape or () if isinstance(size, int))
-        found = tensor.shape[::-1] if transposed else tensor.shape
-        if found != expected:
-            wanted = expected[::-1] if transposed else expected
+        stored_shape = expected[::-1] if transposed else expected
+        if tensor.shape != stored_shape:
             problems["of another shape"].append(
-                f"{name} has shape {list(tensor.shape)}, expected {list(wanted)}"
+                f"{name} has shape {list(tensor.shape)}, expected {list(stored_shape)}"
             )
         elif tensor.dtype not in _FLOATS:
             problems["of another dtype"].append(

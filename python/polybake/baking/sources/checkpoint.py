@@ -15,8 +15,8 @@ from pydantic import Field
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Architecture
 from polybake.baking.encoders.encoder_config import EncoderConfig
+from polybake.baking.encoders.layer import keys_values
 from polybake.baking.encoders.options import Options
-from polybake.baking.encoders.transformer import keys_values
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.stored_tensor import stored_tensors

@@ -71,8 +71,8 @@ class Settings:
         except ValidationError as error:
             fault = error.errors()[0]
             fault["loc"] = (key, *fault["loc"])
-            place = f"{self.within}{key_path(fault['loc'])}"
-            raise self.refused(f"{place}: {expected(fault)}") from error
+            path = f"{self.within}{key_path(fault['loc'])}"
+            raise self.refused(f"{path}: {expected(fault)}") from error
 
     def size(self, *keys: str, default: int = NEEDED, at_most: int | None = None) -> int:
         """Return a whole number above 0."""
@@ -162,7 +162,7 @@ class Settings:
         """The most similar known key of each unknown one, if there is one that the file lacks."""
         absent = [key for key in self._known if key not in self.values]
         near = {key: get_close_matches(key, absent, n=1, cutoff=0.8) for key in self.values}
-        return {key: found[0] for key, found in near.items() if found}
+        return {key: similar[0] for key, similar in near.items() if similar}
 
 
 @cache
