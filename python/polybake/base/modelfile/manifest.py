@@ -206,8 +206,6 @@ class Provenance(GrownRecord):
     """The origin of the encoder."""
 
     later: ClassVar[frozenset[str]] = frozenset({"allow_unknown", "attention", "adapter"})
-    #: Of no file; templates/card asks for it.
-    dequantized: ClassVar[None] = None
 
     identifier: str
     revision: str | None = Field(default=None, description="The commit of a hub's repository.")
