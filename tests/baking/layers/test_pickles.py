@@ -125,7 +125,7 @@ def test_operations(opcode: pickletools.OpcodeInfo) -> None:
         (b"})R.", "calls no function"),
         (
             b"ccollections\nOrderedDict\n}R.",
-            r"calls collections\.OrderedDict \(REDUCE\) with other",
+            r"calls OrderedDict \(REDUCE\) with other",
         ),
         (b"ccollections\nOrderedDict\n)b.", "has a state"),
         (b"}}b.", "has a state"),

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.slow
         ("RobertaTokenizer", "<pad>"),
         ("T5Tokenizer", "<pad>"),
         ("LlamaTokenizer", "</s>"),
+        ("GemmaTokenizer", "<pad>"),
     ],
 )
 def test_each_kind_of_file_gives_a_tokenizer(name: str, pad: str, tmp_path: Path) -> None:
@@ -74,12 +75,15 @@ def test_a_class_that_makes_none_is_refused(
 
 
 def test_the_files_are_of_one_vocabulary(tmp_path: Path) -> None:
-    """None, or two of which transformers would choose one."""
+    """None, two of which transformers would choose one, or none of the class's."""
     with pytest.raises(InputError, match=r"none of vocab\.txt, .* of which transformers makes one"):
         convert(ModelFolder.at(tmp_path))
     OLD["LlamaTokenizer"].write(write_old(tmp_path, "T5Tokenizer"))
     with pytest.raises(InputError, match=r"has spiece\.model and tokenizer\.model, .*; remove"):
         convert(ModelFolder.at(tmp_path))
+    write_old(tmp_path / "pieces", "T5Tokenizer", tokenizer_class="BertTokenizer")
+    with pytest.raises(InputError, match=r"and no vocab\.txt of which BertTokenizer makes one; do"):
+        convert(ModelFolder.at(tmp_path / "pieces"))
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,6 @@ _ZIP = b"PK\3\4"
 _OLD = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_FUNCTIONS = (
-    *("collections OrderedDict", "torch._utils _rebuild_tensor_v2"),
-    "torch._utils _rebuild_parameter",
-)
 #: The dtype of a storage by its class: safetensors' name, and NumPy's.
 _STORAGES: dict[str, tuple[str, np.dtype[Any]]] = {
     "torch DoubleStorage": ("F64", np.dtype("<f8")),
@@ -60,7 +56,13 @@ class _Function(NamedTuple):
     name: str
 
 
-_NAMES = {**{name: _Function(name) for name in _FUNCTIONS}, **_STORAGES}
+#: What stands for each name that a state dict has.
+_NAMES = {
+    "collections OrderedDict": _Function("OrderedDict"),
+    "torch._utils _rebuild_tensor_v2": _Function("_rebuild_tensor_v2"),
+    "torch._utils _rebuild_parameter": _Function("_rebuild_parameter"),
+    **_STORAGES,
+}
 
 
 class Storage(NamedTuple):
@@ -186,9 +188,11 @@ def read_state_dict(data: bytes, path: Path) -> dict[str, View]:
             if not isinstance(value, View):
                 raise ValueError(f"has {_shown(name)}, {_shown(value)}, expected tensors alone")
     except (ValueError, LookupError, Warning) as error:  # of an escape that Python does not know
-        reason = printable(str(error)[:_MESSAGE])
+        damaged = isinstance(error, LookupError)
+        reason = "takes a value where there is none" if damaged else str(error)[:_MESSAGE]
         raise InputError(
-            f"{path}: its pickle {reason}; get the weights as safetensors from whoever made them"
+            f"{path}: its pickle {printable(reason)}; get the weights as safetensors from whoever "
+            "made them"
         ) from error
     return state
 
@@ -283,18 +287,18 @@ def _storage(described: object) -> Storage:
 def _called(function: object, arguments: object) -> object:
     """Source: ``_rebuild_tensor_v2``, whose seventh argument may negate the numbers."""
     match function, arguments:
-        case _Function("collections OrderedDict"), ():
+        case _Function("OrderedDict"), ():
             return OrderedDict()
-        case _Function("torch._utils _rebuild_parameter"), (View() as view, bool(), dict(hooks)):
+        case _Function("_rebuild_parameter"), (View() as view, bool(), dict(hooks)):
             if not hooks:
                 return view
         case (
-            _Function("torch._utils _rebuild_tensor_v2"),
+            _Function("_rebuild_tensor_v2"),
             (Storage() as storage, offset, tuple(shape), tuple(strides), bool(), dict(hooks)),
         ):
             if len(shape) == len(strides) <= _AXES and not hooks:
                 return _view(storage, _counts(offset)[0], _counts(*shape), _counts(*strides))
-    name = function.name.replace(" ", ".") if isinstance(function, _Function) else "no function"
+    name = function.name if isinstance(function, _Function) else "no function"
     raise ValueError(f"calls {name} (REDUCE) with other arguments than a state dict has")
 
 

@@ -111,14 +111,14 @@ def convert(folder: ModelFolder) -> tuple[TokenizerJson, str]:
     # The class is asked first: such a tokenizer has keys that no other has.
     name = _class(folder)
     _refuse_python(folder, name, PYTHON_ALONE)
-    found = {file: path for file in VOCABULARIES if (path := folder.file(file)) is not None}
-    listed = " and ".join(found)
-    if not found:
+    files = {file: path for file in VOCABULARIES if (path := folder.file(file)) is not None}
+    listed = " and ".join(files)
+    if not files:
         raise InputError(
             f"{folder.path}: has no tokenizer.json, and none of {', '.join(VOCABULARIES)} of which "
             "transformers makes one; download it, too"
         )
-    if _TAKEN_FIRST in found and len(found) > 1:
+    if _TAKEN_FIRST in files and len(files) > 1:
         raise InputError(
             f"{folder.path}: has {listed}, and a tokenizer is made of one vocabulary; remove the "
             "one that the model was not trained with"
@@ -130,20 +130,24 @@ def convert(folder: ModelFolder) -> tuple[TokenizerJson, str]:
             f"{_CONFIG}"
         )
     config = TokenizerConfig.of(folder)
-    if _TAKEN_FIRST in found and config.add_bos_token is None:
+    if _TAKEN_FIRST in files and config.add_bos_token is None:
         raise InputError(
             f"{folder.path}: has no tokenizer.json, and {_CONFIG} no add_bos_token, which "
             "transformers 4 takes for true and 5 for false; set it to what the model was trained "
             "with"
         )
-    found_version = _version(folder, listed)
-    answer = _answer(folder, name, found, listed)
+    maker = f"transformers {_version(folder, listed)}"
+    answer = _answer(folder, name, files, listed)
+    if missing := [file for file in answer.files if file in VOCABULARIES and file not in files]:
+        raise InputError(
+            f"{folder.path}: has no tokenizer.json, and no {' and '.join(missing)} of which {name} "
+            "makes one; download one or the other, too"
+        )
     data = TokenizerJson.model_validate_json(answer.tokenizer)
     check_parts(data, folder.path)
     _check(folder, data, answer)
-    taken = " and ".join(file for file in found if file in answer.files)
-    note = f"has no tokenizer.json; transformers {found_version} made it of {taken}, as {name}"
-    return data, f"{folder.path} {note}"
+    taken = " and ".join(file for file in files if file in answer.files) or listed
+    return data, f"{folder.path} has no tokenizer.json; {maker} made it of {taken}, as {name}"
 
 
 def _class(folder: ModelFolder) -> str:
@@ -163,26 +167,26 @@ def _version(folder: ModelFolder, listed: str) -> str:
     """Return the version of transformers, which may be missing or too old."""
     needed = f"{folder.path}: has no tokenizer.json, and of {listed}"
     try:
-        found, _ = (version(package) for package in _PACKAGES)
+        installed, _ = (version(package) for package in _PACKAGES)
     except PackageNotFoundError as error:
         raise RequirementMissing(
             f"{needed} the package {error.name} makes one; {install('bake,cpu,convert')}"
         ) from error
-    if int(found.partition(".")[0]) < _FIRST_VERSION:
+    if int(installed.partition(".")[0]) < _FIRST_VERSION:
         raise RequirementMissing(
-            f"{needed} transformers {_FIRST_VERSION} or later makes one, found {found}; "
+            f"{needed} transformers {_FIRST_VERSION} or later makes one, found {installed}; "
             f"{install('bake,cpu,convert')}"
         )
-    return found
+    return installed
 
 
-def _answer(folder: ModelFolder, name: str, found: dict[str, Path], listed: str) -> _Answer:
+def _answer(folder: ModelFolder, name: str, files: dict[str, Path], listed: str) -> _Answer:
     """Run the conversion in a process that sees these files and the settings of texts alone."""
     with Scratch() as scratch:
-        seen = Path(scratch) / "model"
-        seen.mkdir()
-        others = (folder.file(one) for one in ("special_tokens_map.json", _ADDED))
-        for path in (*found.values(), *(one for one in others if one is not None)):
+        model = Path(scratch) / "model"
+        model.mkdir()
+        lists = (folder.file(name) for name in ("special_tokens_map.json", _ADDED))
+        for path in filter(None, (*files.values(), *lists)):
             if (size := path.stat().st_size) > _LARGEST:
                 raise InputError(
                     f"{path}: has {size} bytes, expected at most {_LARGEST}; download it again"
@@ -190,12 +194,12 @@ def _answer(folder: ModelFolder, name: str, found: dict[str, Path], listed: str)
             with path.open("rb") as file:
                 if file.read(len(_LFS_POINTER)) == _LFS_POINTER:
                     raise InputError(f"{path}: is a pointer of Git LFS; run: git lfs pull")
-            (seen / path.name).symlink_to(path.resolve())
-        (seen / _CONFIG).write_text(json.dumps(_settings(folder, name)), encoding="utf-8")
+            (model / path.name).symlink_to(path.resolve())
+        (model / _CONFIG).write_text(json.dumps(_settings(folder, name)), encoding="utf-8")
         out = Path(scratch) / "answer.json"
         # With -P neither the working folder nor the program's is searched for modules.
         program = Path(__file__).with_name("conversion_program.py")
-        command = [sys.executable, "-P", str(program), str(seen), str(out)]
+        command = [sys.executable, "-P", str(program), str(model), str(out)]
         offline = dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1")
         environment = {**os.environ, **offline, "HF_HOME": scratch, "USE_TORCH": "0"}
         reason = "it ended early"
@@ -232,7 +236,7 @@ def _settings(folder: ModelFolder, name: str) -> dict[str, object]:
     known = (TokenizerConfig.model_fields.keys() | _Settings.model_fields.keys()) - {
         *("auto_map", "chat_template")
     }
-    kept = {key: one for key, one in given.items() if key in known or key.endswith("_token")}
+    kept = {key: given[key] for key in given if key in known or key.endswith("_token")}
     return {**kept, "tokenizer_class": name}
 
 
@@ -240,18 +244,18 @@ def _check(folder: ModelFolder, data: TokenizerJson, answer: _Answer) -> None:
     """Compare the ids of texts, and of the tokens that the folder's files number."""
     made = Tokenizer.from_str(data.make(folder)[0])
     made.no_padding()
-    found = [one.ids for one in made.encode_batch(TEXTS)]
-    for text, ids, expected in zip(TEXTS, found, answer.ids, strict=True):
-        if ids != expected:
+    encodings = made.encode_batch(TEXTS)
+    for text, encoding, expected in zip(TEXTS, encodings, answer.ids, strict=True):
+        if encoding.ids != expected:
             raise InputError(
                 f"{folder.path}: the tokenizer.json that transformers makes gives {text!r} other "
                 "ids than its class; take a model with another tokenizer"
             )
     for token, number in _numbered(folder).items():
-        if (kept := made.token_to_id(token)) != number:
+        if (given := made.token_to_id(token)) != number:
             raise InputError(
                 f"{folder.path}: the added token {token!r} has the id {number} in its files, and "
-                f"transformers gives it {kept}; {SAVE_AGAIN}"
+                f"transformers gives it {given}; {SAVE_AGAIN}"
             )
 
 
@@ -261,4 +265,4 @@ def _numbered(folder: ModelFolder) -> dict[str, int]:
     decoder = given.get("added_tokens_decoder")
     if decoder is None:
         return folder.read(_ADDED, _Ids).root
-    return {one["content"]: int(number) for number, one in decoder.items()}
+    return {token["content"]: int(number) for number, token in decoder.items()}
