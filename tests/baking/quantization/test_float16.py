@@ -112,12 +112,11 @@ def test_sums_may_leave_float16s_range(texts: list[str], tmp_path: Path) -> None
     sums = [
         node.outputs[0]
         for node in model.graph
-        if node.op_type == "Add"
-        and node.metadata_props["namespace"].endswith("layer.1: FeedForwardBlock")
+        if node.op_type == "Add" and node.metadata_props["namespace"].endswith(": Block")
     ]
-    assert len(sums) == 2
+    assert len(sums) == 4
     ids = Embedder(exact.path).runner.ids(texts[:3])
-    assert max(largest_values(model, sums, contract, ids, tmp_path)) > 65504
+    assert max(largest_values(model, sums[1::2], contract, ids, tmp_path)) > 65504
     assert report.manifest.deviation is not None
     assert report.manifest.deviation.min_cosine > 0.9999
 

@@ -127,7 +127,7 @@ def test_int8_is_small_and_its_head_says_how_far_vectors_moved(lowered: Lowered)
     assert len(set(names)) == len(names)
     rounding = {node.name for node in graph.node if node.op_type == "QuantizeLinear"}
     assert all("/int8/" in name for name in rounding)
-    assert any(name.startswith("encoder/layer.0/attention/") for name in rounding)
+    assert any(name.startswith("encoder/layer.0/attention.self.") for name in rounding)
     deviation, tolerance = report.manifest.deviation, read_head(report.path).fixture.tolerances
     assert deviation is not None
     assert (exact.manifest.precision, exact.manifest.deviation) == ("float32", None)

@@ -43,16 +43,19 @@ def load_weights(
     prefix: Prefix = "",
     ignored: tuple[str, ...] = (),
     arranged: Arranged = dict,
+    scope: str = "",
 ) -> None:
     """Give every parameter of ``network`` its tensor, which is read only when it is written.
 
-    ``network`` was called already, so that its parameters have their whole names. A `Linear` weight
-    is transposed from ``[out, in]``. ``ignored`` are prefixes of names that the network does not
-    need, and ``arranged`` returns the tensors by the names of the network.
+    ``network`` was called already, so that its parameters have their whole names, which begin with
+    ``scope`` in the graph. A `Linear` weight is transposed from ``[out, in]``. ``ignored`` are
+    prefixes of names that the network does not need, and ``arranged`` returns the tensors by the
+    names of the network.
     """
     stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)
-    for name, parameter, transposed in parameters(network):
+    for whole, parameter, transposed in parameters(network):
+        name = whole.removeprefix(scope)
         tensor = stored.pop(name, None)
         if tensor is None:
             problems["missing"].append(f"missing {name}")

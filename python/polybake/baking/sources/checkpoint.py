@@ -98,12 +98,16 @@ class Checkpoint(BuiltEncoder):
         embeddings: ir.Value = encoder(builder.op, **fed, **begun)
         sequence = [] if self.pooled else ["sequence" if past is None else "rest"]
         embeddings.shape = ir.Shape(["batch", *sequence, options.output_size])
+        scope = str(encoder.tokens.weight.name).removesuffix(
+            f"{architecture.names['tokens']}.weight"
+        )
         load_weights(
             encoder,
             self.files,
             prefix=architecture.prefix,
             ignored=(*architecture.ignored, *self.ignored),
             arranged=partial(architecture.arranged, options),
+            scope=scope,
         )
         check_every_parameter_is_placed(encoder, builder.graph)
         return embeddings, encoder.hidden_states
