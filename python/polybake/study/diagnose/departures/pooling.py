@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.baking.steps.pool import Pool
-from polybake.baking.steps.pooling_modes import POOLING_MODES
-from polybake.baking.steps.state import State
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import unit
 from polybake.study.diagnose.dissected import Dissected, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
+
+_SMALLEST = 1e-9
+
+#: A copy of the modes in `polybake.baking.steps.pooling_modes`, which takes seconds to import.
+MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
 def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
@@ -24,7 +26,7 @@ def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Dep
     if model.pooled_at is None:
         return
     own = model.manifest.steps[model.pooled_at]
-    for mode in POOLING_MODES:
+    for mode in MODES:
         if own != f"pool(mode={mode})":
             yield Departure(f"pools by {mode}", Way(pool=partial(_pooled, model, mode)))
     contract = model.manifest.contract
@@ -59,8 +61,25 @@ def _pooled(
     mask = _mask(model, values)
     place = mask.cumsum(axis=1) * mask
     kept = (place > leave[0]) & (place <= mask.sum(axis=1, keepdims=True) - leave[1])
-    state = State(unit(x) if each else x, input_ids=mask, attention_mask=kept)
-    return Pool(mode=mode).numpy(state).x
+    return pooled(mode, unit(x) if each else x, kept.astype(x.dtype))
+
+
+def pooled(mode: str, x: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
+    """Pool float ``[batch, sequence, hidden]`` by one of `MODES` into ``[batch, hidden]``.
+
+    ``kept`` is 1 at pooled tokens and 0 elsewhere; a row without any becomes zeros.
+    """
+    if mode in ("cls", "lasttoken"):
+        place = kept.argmax(axis=1) if mode == "cls" else kept.cumsum(axis=1).argmax(axis=1)
+        rows = np.arange(len(x))
+        return np.asarray(x[rows, place] * kept[rows, place, None])
+    if mode == "max":
+        most = np.where(kept[..., None] > 0, x, -np.inf).max(axis=1)
+        return np.where(kept.any(axis=1, keepdims=True), most, 0)
+    weights = kept * kept.cumsum(axis=1) if mode == "weightedmean" else kept
+    total = np.maximum(weights.sum(axis=1, keepdims=True), _SMALLEST)
+    divisor = np.sqrt(total) if mode == "mean_sqrt_len_tokens" else total
+    return np.asarray((x * weights[..., None]).sum(axis=1) / divisor)
 
 
 def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:
