@@ -13,12 +13,8 @@ import pytest
 import polybake
 from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
-from polybake.baking.steps.pooling_modes import POOLING_MODES
-from polybake.baking.steps.state import State
 from polybake.runtime.embedder import Embedder
-from polybake.steps import Pool
 from polybake.study.diagnose.departures.known import departures
-from polybake.study.diagnose.departures.pooling import MODES, pooled
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Way, Ways
 
