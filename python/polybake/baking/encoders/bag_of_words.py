@@ -1,6 +1,6 @@
-"""A bag of words: how often each word of the vocabulary occurs, times its weight.
+"""A bag of words: which words of the vocabulary occur, times their weights.
 
-Source: sentence-transformers ``BoW`` and ``SparseStaticEmbedding``.
+Source: sentence-transformers ``SparseStaticEmbedding``.
 """
 
 import numpy as np
@@ -14,13 +14,10 @@ class BagOfWords(nn.Module):
     def __init__(
         self,
         weights: NDArray[np.float32],
-        *,
-        cumulative: bool,
         uncounted: tuple[int, int] = (0, 0),
     ) -> None:
         super().__init__()
         self.weights = nn.Parameter(weights.shape, data=ir.tensor(weights))
-        self.cumulative = cumulative
         self.uncounted = uncounted
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
@@ -37,8 +34,6 @@ class BagOfWords(nn.Module):
             )
             seen = op.Mul(seen, op.Cast(counted, to=ir.DataType.FLOAT))
         counts = op.ScatterElements(zeros, input_ids, seen, axis=1, reduction="add")
-        if not self.cumulative:
-            counts = op.Min(counts, 1.0)
-        vectors: ir.Value = op.Mul(counts, self.weights)
+        vectors: ir.Value = op.Mul(op.Min(counts, 1.0), self.weights)
         vectors.shape = ir.Shape(["batch", words])
         return vectors

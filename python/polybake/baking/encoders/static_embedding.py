@@ -1,7 +1,6 @@
 """A static embedding: each token's row of a table, whatever its neighbours.
 
-Source: sentence-transformers ``StaticEmbedding`` and ``WordEmbeddings``, model2vec
-``StaticModel``.
+Source: sentence-transformers ``StaticEmbedding``, model2vec ``StaticModel``.
 """
 
 from pathlib import Path
@@ -39,13 +38,12 @@ class StaticEmbedding(nn.Module):
     def load(cls, path: Path) -> Self:
         """Read what sentence-transformers or model2vec saved.
 
-        Source: sentence-transformers ``StaticEmbedding.load``, ``WordEmbeddings.load``.
+        Source: sentence-transformers ``StaticEmbedding.load``.
         """
         tensors = {tensor.name: tensor for tensor in stored_tensors(path)}
         known = {"embeddings", "mapping", "weights"}
-        for name in ("embedding.weight", "emb_layer.weight"):
-            if [*tensors] == [name]:
-                return cls(_checked(tensors[name], 2, _ROWS))
+        if [*tensors] == ["embedding.weight"]:
+            return cls(_checked(tensors["embedding.weight"], 2, _ROWS))
         if "embeddings" not in tensors or tensors.keys() - known:
             raise InputError(
                 f"{path}: holds {', '.join(sorted(tensors)) or 'no tensor'}; expected "

@@ -51,10 +51,10 @@ class Allowed:
     keys: Collection[str] = ()
     met: set[str] = field(default_factory=set)
 
-    def check(self, path: Path, read: BaseModel, remedy: str, known: Collection[str] = ()) -> None:
-        """Check that every key of a file is known or allowed; ``known`` are further known ones."""
-        found = {key: value for key, value in _unknown(read) if key not in known}
-        self.refuse(path, found, remedy, read.hints if isinstance(read, KnownKeys) else {})
+    def check(self, path: Path, read: BaseModel, remedy: str) -> None:
+        """Check that every key of a file is known or allowed."""
+        hints = read.hints if isinstance(read, KnownKeys) else {}
+        self.refuse(path, dict(_unknown(read)), remedy, hints)
 
     def refuse(
         self,

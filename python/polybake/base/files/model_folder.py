@@ -1,7 +1,6 @@
 """A model's folder, which is not trusted: no file is read from outside it."""
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self, TypeVar
@@ -128,7 +127,6 @@ class ModelFolder:
         *,
         needed: bool = False,
         remedy: str = "download it again",
-        known: Collection[str] = (),
     ) -> Model:
         """Read the JSON file ``name``."""
         path = self.needed_file(name) if needed else self.file(name)
@@ -138,7 +136,7 @@ class ModelFolder:
             read = model.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
-        self.allowed.check(path, read, remedy, known)
+        self.allowed.check(path, read, remedy)
         return read
 
     def values(self, name: str, remedy: str) -> dict[str, object]:

@@ -63,4 +63,4 @@ def _encoder(
             f"{folder.path / 'model.safetensors'}: weight is {list(weights.shape)}, expected a "
             f"finite number for each of {highest + 1} tokens; save the module again"
         )
-    return StaticEncoder(_NAME, lambda: BagOfWords(weights, cumulative=False, uncounted=uncounted))
+    return StaticEncoder(_NAME, lambda: BagOfWords(weights, uncounted))
