@@ -273,7 +273,7 @@ def repetition(session: nox.Session) -> None:
 
 @shared()
 def lint(session: nox.Session) -> None:
-    """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
+    """Check style, types, imports between packages, and that what is committed is fresh."""
     for schema, *files in (
         ("vendor.github-actions", *ACTIONS),
         ("vendor.github-workflows", *WORKFLOWS),

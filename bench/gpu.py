@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
 from polybake import Embedder
+from polybake.runtime.batching import batches
 from polybake.runtime.feeds import feeds
-from polybake.runtime.runner import batches
 from polybake.study.bench.turns import in_turns
 from polybake.study.bench.workload import workloads
 

@@ -10,7 +10,7 @@ from models.folders.tiny_folders import write_sentence_transformers
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.base.modelfile.manifest import Deviation
-from polybake.cli.bake import _lowered
+from polybake.cli.bake import _deviates
 from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
         assert f"{said}: cosine to the exact vectors {mean} in the mean" in printed
         assert "before you use it" not in printed
     lowered = manifest.model_copy(update={"precision": "int8"})
-    said = _lowered(lowered, Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8))
+    said = _deviates(lowered, Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8))
     assert said.startswith("int8: cosine to the exact vectors 0.99490 in the mean, 0.8000 at least")
     assert "below 0.995: compare with float32 on texts of your own" in said
 

@@ -13,16 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from polybake.base.modelfile import container as modelfile
-from polybake.base.modelfile.fixture import (
-    TOLERANCES,
-    Case,
-    Fixture,
-    MadeBy,
-    Vectors,
-    encode_vectors,
-)
+from polybake.base.modelfile.fixture import Case, Fixture, MadeBy, Vectors, encode_vectors
 from polybake.base.modelfile.manifest import Contract, Input, Manifest, Output, Provenance
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.tolerance import TOLERANCES, Slack
 from polybake.verification.harness.harness_file import Client
 
 DIMENSION = 8

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from models.folders.bert import KINDS
 from models.folders.saved import MAX_LENGTH
 from models.folders.seeded import randomise
-from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
+from polybake.base.modelfile.tolerance import relative_difference
 from polybake.verification.judging.answers import compare_answers
 from support.oracle.agreement import agreement, bake
 from support.oracle.proven import Proven

@@ -13,7 +13,7 @@ from models.folders.seeded import randomise
 from models.folders.tiny_folders import CONFIG, write_json, write_tokenizer
 from models.parts.tiny_state import state
 from polybake.baking.golden.texts import CaseText
-from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.steps import Pool
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven

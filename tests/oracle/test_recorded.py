@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.tolerance import LIMIT
 from support.oracle.agreement import agreement, bake
 from support.oracle.record import RECORD, cases_of, entries, make, names
 

@@ -9,11 +9,11 @@ import pytest
 from pydantic import Field, ValidationError
 from starlette.types import Message, Receive
 
-from polybake.serving.asked import Asked, Batch, InputRows, RowOrRows, Texts
 from polybake.serving.gate import Bodies
 from polybake.serving.json_body import parsed
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal
+from polybake.serving.request_body import Asked, Batch, InputRows, RowOrRows, Texts
 
 LIMITS = Limits(body=100, bodies=150, receive=0.2)
 

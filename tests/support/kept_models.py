@@ -15,8 +15,9 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy
+from polybake.base.modelfile.fixture import Case, Fixture, MadeBy
 from polybake.base.modelfile.fixture_folder import write_fixture
+from polybake.base.modelfile.tolerance import TOLERANCES
 from support.oracle.agreement import UNKNOWN, bake
 from support.oracle.record import RECORD, cases_of, entries, make
 from support.oracle.support_table import family

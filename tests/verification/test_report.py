@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polybake.base.modelfile.fixture import TOLERANCES
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.errors import InputError
 from polybake.generation import LANGUAGES
 from polybake.verification.harness.harness_file import Client

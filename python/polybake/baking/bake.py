@@ -12,15 +12,14 @@ from onnxscript import ir
 
 from polybake.baking.assemble.build import build, encoder_for
 from polybake.baking.assemble.client_tokens import check_joined, check_split
-from polybake.baking.assemble.describe import describe
+from polybake.baking.assemble.manifest import describe
 from polybake.baking.assemble.model_file import check_fits, check_place, too_large
 from polybake.baking.assemble.precision import check_storage, is_reduced, reduce_precision
 from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
-from polybake.baking.golden.embedded import embedded_cases
-from polybake.baking.golden.golden import THREADS, contract_cases, reference
+from polybake.baking.golden.golden import THREADS, contract_cases, embedded_cases, reference
 from polybake.baking.golden.texts import read_texts, user_cases
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize, write_to_run
 from polybake.baking.prove.graph_run import GoldenTexts, GraphRun

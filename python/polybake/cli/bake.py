@@ -109,11 +109,11 @@ def readable(report: BakeReport) -> str:
     if manifest.cached:
         lines.append(f"  prompts computed once: {manifest.cached.readable}")
     if manifest.deviation:
-        lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
+        lines.insert(4, f"  {_deviates(manifest, manifest.deviation)}")
     return "\n".join(lines)
 
 
-def _lowered(manifest: Manifest, deviation: Deviation) -> str:
+def _deviates(manifest: Manifest, deviation: Deviation) -> str:
     """Describe the lower precision, and what it changed."""
     stored = "float16 token table" if manifest.storage == "float16-table" else "float16 weights"
     precision = stored if manifest.precision == "float32" else manifest.precision

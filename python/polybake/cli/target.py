@@ -32,7 +32,7 @@ NameOption = Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9
 OutputOption = Annotated[Path | None, typer.Option(help="The model file to write.")]
 PrecisionOption = Annotated[
     Literal["float32", "float16", "int8", "int4"] | None,
-    typer.Option(help="The precision of large matrix products; int4 is that of weights alone."),
+    typer.Option(help="The precision of large matmuls; int4 is that of weights alone."),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -8,13 +8,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.base.modelfile.container import check_digest, read_head
 from polybake.base.modelfile.fixture import Device, Text, decode_slack, decode_vectors
 from polybake.base.modelfile.rows import Rows
+from polybake.base.modelfile.tolerance import compare_ids, compare_vectors, largest_difference
 from polybake.errors import CheckFailed, InputError
+from polybake.runtime.batching import BUDGETS
 from polybake.runtime.processors import processors
-from polybake.runtime.runner import BUDGETS, Runner
+from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.runtime.tokenizer import BakedTokenizer
 

@@ -1,6 +1,6 @@
 """Texts in, vectors out: the core's counterpart of every client."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,16 +14,11 @@ from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows, packed
 from polybake.errors import InputError
+from polybake.runtime.batching import BUDGETS, batches
 from polybake.runtime.feeds import feeds
 from polybake.runtime.pairs import join, surrounded
 from polybake.runtime.session import run
 from polybake.runtime.tokenizer import BakedTokenizer
-
-#: The tokens of a batch, by device; the fastest number on processors. Clients use the same.
-BUDGETS = {"cpu": 512, "cuda": 16_384}
-
-#: A batch has at most this many times its budget in pairs of tokens.
-_PAIRS = 512
 
 #: The most pairs of tokens of all batches at a time: those of a text of 8,192 tokens.
 _PAIRS_AT_ONCE = 8192**2
@@ -153,14 +148,3 @@ def tokenized(
     ids = dict(zip(parts, tokenizer.encode(parts), strict=True))
     rows = [join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in whole]
     return [packed(*row, contract.vocab_size) for row in rows]
-
-
-def batches(rows: Rows, budget: int) -> Iterator[list[int]]:
-    """The places of rows that go together, longest first, so that little of a batch is padding."""
-    places = sorted(range(len(rows)), key=lambda place: len(rows[place]), reverse=True)
-    while places:
-        longest = max(1, len(rows[places[0]]))
-        # Layers hold a number for each token, attention a number for each pair of a row's tokens.
-        size = max(1, min(budget // longest, _PAIRS * budget // longest**2))
-        yield places[:size]
-        del places[:size]

@@ -8,10 +8,10 @@ from pydantic import BaseModel, FailFast, Field, StrictBool, StrictStr
 from starlette.responses import Response
 
 from polybake.serving.answer import answer
-from polybake.serving.asked import Asked
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
+from polybake.serving.request_body import Asked
 
 router = APIRouter(route_class=JsonRoute, tags=["Cohere"])
 

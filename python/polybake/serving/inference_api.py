@@ -10,11 +10,11 @@ from starlette.responses import Response
 from polybake import __version__
 from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
-from polybake.serving.asked import Asked, Batch, InputRows, Texts
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
 from polybake.serving.refusal import Refusal
+from polybake.serving.request_body import Asked, Batch, InputRows, Texts
 from polybake.serving.served_model import Answered, ServedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["text-embeddings-inference"])

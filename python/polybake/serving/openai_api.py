@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
-from polybake.serving.asked import Asked, RowOrRows
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.refusal import Refusal
+from polybake.serving.request_body import Asked, RowOrRows
 from polybake.serving.served_model import ServedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])

@@ -14,9 +14,9 @@ from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.pairs import surrounded
 from polybake.runtime.prompt import Prompt
-from polybake.serving.batching import Batching, Vectors
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal
+from polybake.serving.request_queue import Batching, Vectors
 from polybake.serving.work import WORK
 
 

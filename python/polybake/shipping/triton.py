@@ -15,11 +15,10 @@ from onnxruntime import InferenceSession
 from polybake import __version__
 from polybake.base.files.atomic import creating
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.base.modelfile.compare import compare_vectors, largest_difference
 from polybake.base.modelfile.container import FileHead, check_digest, read_head
 from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
 from polybake.base.modelfile.manifest import Contract
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings, compare_vectors, largest_difference
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.session import open_session, run
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from polybake.base.modelfile.slack import Embeddings, differences
+from polybake.base.modelfile.tolerance import Embeddings, differences
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Self
 
 from polybake.base.modelfile.fixture import Device
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings
 from polybake.errors import InputError
 from polybake.verification.harness.handshake import Subject, check_served, check_started, results_of
 from polybake.verification.harness.harness import Harness

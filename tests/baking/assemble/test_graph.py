@@ -13,7 +13,8 @@ from tokenizers import AddedToken, Tokenizer, models
 
 from models.files.task_models import write_spans
 from models.folders.tiny_folders import CONFIG, write_bert
-from polybake.baking.assemble.build import added_tokens, fitted, seek, table_rows
+from polybake.baking.assemble.build import seek
+from polybake.baking.assemble.contract import added_tokens, fitted, table_rows
 from polybake.baking.assemble.fold import fold
 from polybake.baking.assemble.model_file import check_fits
 from polybake.baking.graph.write import write_to_run

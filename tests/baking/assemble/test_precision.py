@@ -13,7 +13,8 @@ from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES, decode_vectors
+from polybake.base.modelfile.fixture import decode_vectors
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.config import Config
 from polybake.steps import Normalize, Pool
 

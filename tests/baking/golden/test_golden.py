@@ -12,14 +12,18 @@ from models.folders.tiny_folders import CONFIG, write_bert
 from models.onnx.tiny_onnx import expected_tokens, write_encoder
 from polybake.baking.bake import BakeReport
 from polybake.baking.golden.edges import Edges
-from polybake.baking.golden.embedded import LARGEST, LARGEST_KINDS, embedded_cases
-from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.baking.golden.golden import (
+    LARGEST,
+    LARGEST_KINDS,
+    cases_for,
+    embedded_cases,
+    make_fixture,
+)
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import ascii_json, read_head
 from polybake.base.modelfile.fixture import (
-    TOLERANCES,
     Case,
     Fixture,
     MadeBy,
@@ -28,6 +32,7 @@ from polybake.base.modelfile.fixture import (
     encode_vectors,
 )
 from polybake.base.modelfile.manifest import UNQUANTIZED
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.errors import CheckFailed
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.session import open_session

@@ -12,7 +12,7 @@ from onnxscript import GraphBuilder, ir
 
 from models.files.weights_beside import move_weights
 from models.onnx.tiny_onnx import encoder
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.graph.skeleton import read_skeleton
 from polybake.baking.graph.weights import stored_weights
 from polybake.baking.graph.write import serialize, write_to_run

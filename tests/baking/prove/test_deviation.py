@@ -13,8 +13,9 @@ from polybake.baking.prove.precision import (
     round_at_each_node,
     rounding_tolerances,
 )
-from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.base.modelfile.manifest import Deviation
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.errors import CheckFailed
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from models.folders.drawn import Lowered, bake_drawn
+from models.folders.drawn import InPrecision, bake_drawn
 from models.folders.tiny_folders import VOCABULARY
 from polybake.baking.bake import BakeReport
 
 
 @pytest.fixture(scope="session")
-def lowered(tmp_path_factory: pytest.TempPathFactory) -> Lowered:
+def in_precision(tmp_path_factory: pytest.TempPathFactory) -> InPrecision:
     """The bake of a drawn kind in a precision."""
-    folder, made = tmp_path_factory.mktemp("lowered"), dict[tuple[str, str], BakeReport]()
+    folder, made = tmp_path_factory.mktemp("in_precision"), dict[tuple[str, str], BakeReport]()
 
     def lower(kind: str, precision: str) -> BakeReport:
         if (kind, precision) not in made:

@@ -31,8 +31,8 @@ layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
   c = Reshape(x, split)
   v = Transpose <perm = [0, 2, 1, 3]> (c)
   t = Transpose <perm = [0, 1, 3, 2]> (k)
-  product = MatMul(q, t)
-  scores = Div(product, two) sum = Add(scores, bias)
+  matmul = MatMul(q, t)
+  scores = Div(matmul, two) sum = Add(scores, bias)
   weights = Softmax <axis = -1> (sum)
   mixed = MatMul(weights, v)
   back = Transpose <perm = [0, 2, 1, 3]> (mixed)
@@ -40,7 +40,7 @@ layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
 }
 """
 
-SCORES = "scores = Div(product, two) sum = Add(scores, bias)"
+SCORES = "scores = Div(matmul, two) sum = Add(scores, bias)"
 
 #: A branch of a graph that has attention by head.
 BRANCH = """
@@ -54,8 +54,8 @@ layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
   y = If(yes) <
     then_branch = attends () => (float[batch, 2, sequence, 2] mixed) {
       t = Transpose <perm = [0, 1, 3, 2]> (q)
-      product = MatMul(q, t)
-      scores = Div(product, two)
+      matmul = MatMul(q, t)
+      scores = Div(matmul, two)
       sum = Add(scores, bias)
       weights = Softmax <axis = -1> (sum)
       mixed = MatMul(weights, q)
@@ -91,8 +91,8 @@ def kinds(model: ir.Model) -> Counter[str]:
     ("line", "other", "transposed"),
     [
         (SCORES, SCORES, 0),
-        (SCORES, "scores = Mul(product, most) sum = Add(scores, bias)", 0),
-        (SCORES, "sum = Add(product, bias)", 0),
+        (SCORES, "scores = Mul(matmul, most) sum = Add(scores, bias)", 0),
+        (SCORES, "sum = Add(matmul, bias)", 0),
         ("y = Reshape(back, merged)", "z = Identity(back) y = Reshape(z, merged)", 4),
         ("c = Reshape(x, split)", "n = Neg(split) pos = Neg(n) c = Reshape(x, pos)", 4),
     ],
@@ -113,8 +113,8 @@ def test_attention_is_one_operator(line: str, other: str, transposed: int) -> No
 @pytest.mark.parametrize(
     ("line", "other", "opset"),
     [
-        (SCORES, "scores = Mul(product, each) sum = Add(scores, bias)", 18),
-        (SCORES, "scores = Neg(product) sum = Add(scores, bias)", 18),
+        (SCORES, "scores = Mul(matmul, each) sum = Add(scores, bias)", 18),
+        (SCORES, "scores = Neg(matmul) sum = Add(scores, bias)", 18),
         ("axis = -1", "axis = 1", 18),
         ("sequence, 4] y)", "sequence, 4] y, float[] weights)", 18),
         ("axis = -1", "axis = 3", 11),

@@ -10,17 +10,16 @@ import pytest
 from onnxscript import ir
 
 from models.bake import bake
-from models.folders.drawn import STEPS, Lowered, bake_drawn, drawn_weights, write_drawn
+from models.folders.drawn import STEPS, InPrecision, bake_drawn, drawn_weights, write_drawn
 from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.quantization.float16 import largest_values
 from polybake.baking.quantization.narrow_nodes import NarrowNodes
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.compare import compare_vectors
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import Tolerance, decode_slack, decode_vectors
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.fixture import decode_slack, decode_vectors
+from polybake.base.modelfile.tolerance import Slack, Tolerance, compare_vectors
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 from support.samples.drawn_kinds import EVERY
@@ -46,9 +45,9 @@ def types(path: Path) -> dict[str, set[tuple[str, int]]]:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_products_are_narrow_and_the_rest_is_not(lowered: Lowered, kind: str) -> None:
+def test_matmuls_are_narrow_and_the_rest_is_not(in_precision: InPrecision, kind: str) -> None:
     """Norms, softmax, rotary turns, residual sums and all steps are float32."""
-    report = lowered(kind, "float16")
+    report = in_precision(kind, "float16")
     found = types(report.path)
     assert {type_ for name, type_ in found["encoder"] if name == "MatMul"} == {FLOAT16}
     wide = {type_ for name, type_ in found["encoder"] if name in WIDE}
@@ -80,10 +79,10 @@ def rounded_at_each_node(path: Path) -> ort.InferenceSession:
 
 @pytest.mark.parametrize("kind", EVERY)
 def test_there_is_room_for_rounding_at_every_node(
-    lowered: Lowered, texts: list[str], kind: str
+    in_precision: InPrecision, texts: list[str], kind: str
 ) -> None:
     """A runtime on a CPU keeps numbers wide between nodes; a GPU, which does not, passes."""
-    narrow, exact = (Embedder(lowered(kind, one).path) for one in ("float16", "float32"))
+    narrow, exact = (Embedder(in_precision(kind, one).path) for one in ("float16", "float32"))
     found, expected = narrow.embed(texts), exact.embed(texts)
     assert compare_vectors(expected, found, narrow.head.fixture.tolerances["cpu"]) is None
     assert np.abs(found - expected).max() > 1e-6
@@ -121,13 +120,13 @@ def test_sums_may_leave_float16s_range(texts: list[str], tmp_path: Path) -> None
     assert report.manifest.deviation.min_cosine > 0.9999
 
 
-def test_what_is_exposed_stays_float32(lowered: Lowered, tmp_path: Path) -> None:
+def test_what_is_exposed_stays_float32(in_precision: InPrecision, tmp_path: Path) -> None:
     """An output has the type that it has in the exact graph."""
-    exact = onnx.load(lowered("bert", "float32").path)
-    products = [node.output[0] for node in exact.graph.node if node.op_type == "MatMul"]
-    report = bake_drawn(tmp_path, "bert", precision="float16", expose=products[:1])
+    exact = onnx.load(in_precision("bert", "float32").path)
+    matmuls = [node.output[0] for node in exact.graph.node if node.op_type == "MatMul"]
+    report = bake_drawn(tmp_path, "bert", precision="float16", expose=matmuls[:1])
     outputs = onnx.load(report.path).graph.output
-    assert [one.name for one in outputs][1:] == products[:1]
+    assert [one.name for one in outputs][1:] == matmuls[:1]
     assert {one.type.tensor_type.elem_type for one in outputs} == {FLOAT}
     Embedder(report.path).embed(["the river"])
 
@@ -136,7 +135,7 @@ def test_encoders_of_routes_are_narrow_within_their_branches(
     texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every branch gives float32, whichever is taken."""
-    monkeypatch.setattr("polybake.baking.quantization.products._SMALLEST", 1)
+    monkeypatch.setattr("polybake.baking.quantization.matmuls._SMALLEST", 1)
     source = open_source(write_two_encoders(tmp_path / "model"))
     steps = resolve(source.recipe, base=tmp_path, source=source)
     paths = []
@@ -167,9 +166,9 @@ def test_exports_of_other_tools(opset: int, texts: list[str], tmp_path: Path) ->
             => (float[b, s, 128] last_hidden_state)
         {{
             rows = Gather (table, input_ids)
-            product = MatMul (rows, weight)
+            matmul = MatMul (rows, weight)
             half = Constant <value = float {{0.5}}> ()
-            scaled = Mul (product, half)
+            scaled = Mul (matmul, half)
             bent = Tanh (scaled)
             last_hidden_state = Add (bent, rows)
         }}

@@ -12,13 +12,12 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.folders.drawn import PRODUCTS, Lowered, bake_drawn, drawn_weights
+from models.folders.drawn import PRODUCTS, InPrecision, bake_drawn, drawn_weights
 from models.formulas.four_bits_numpy import constants_of, weight_of, widened
 from polybake.baking.quantization import int4, int8
-from polybake.base.modelfile.compare import compare_vectors
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.base.modelfile.manifest import Contract, Input, Output
+from polybake.base.modelfile.tolerance import TOLERANCES, compare_vectors
 from polybake.runtime.embedder import Embedder
 from support.samples.drawn_kinds import EVERY
 
@@ -33,9 +32,11 @@ MOVES = {"int8": 1e-6, "int4": 2e-6}
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("precision", OPERATORS)
-def test_every_architecture(lowered: Lowered, texts: list[str], kind: str, precision: str) -> None:
-    """Products are narrow, vectors near float32's, and a text's is its own in every batch."""
-    report = lowered(kind, precision)
+def test_every_architecture(
+    in_precision: InPrecision, texts: list[str], kind: str, precision: str
+) -> None:
+    """Matmuls are narrow, vectors near float32's, and a text's is its own in every batch."""
+    report = in_precision(kind, precision)
     kinds = Counter(node.op_type for node in onnx.load(report.path).graph.node)
     if precision != "float16":
         assert kinds[OPERATORS[precision]] == PRODUCTS[kind]
@@ -54,9 +55,9 @@ def test_every_architecture(lowered: Lowered, texts: list[str], kind: str, preci
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_four_bits_are_the_weights(lowered: Lowered, kind: str) -> None:
+def test_four_bits_are_the_weights(in_precision: InPrecision, kind: str) -> None:
     """The vectors are those of the weights that the file holds, in float32."""
-    report = lowered(kind, "int4")
+    report = in_precision(kind, "int4")
     runner, model = Embedder(report.path).runner, onnx.load(report.path)
     wide = ort.InferenceSession(widened(model).SerializeToString(), providers=PROVIDERS)
     rows = [[5, 9, 30, 7], [6, 12]]
@@ -65,18 +66,20 @@ def test_four_bits_are_the_weights(lowered: Lowered, kind: str) -> None:
 
 
 @pytest.mark.parametrize("precision", OPERATORS)
-def test_it_is_the_same_file_at_each_bake(lowered: Lowered, tmp_path: Path, precision: str) -> None:
+def test_it_is_the_same_file_at_each_bake(
+    in_precision: InPrecision, tmp_path: Path, precision: str
+) -> None:
     again = bake_drawn(tmp_path, "bert", precision=precision)
-    assert again.path.read_bytes() == lowered("bert", precision).path.read_bytes()
+    assert again.path.read_bytes() == in_precision("bert", precision).path.read_bytes()
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
-def test_own_texts_calibrate(lowered: Lowered, tmp_path: Path, precision: str) -> None:
+def test_own_texts_calibrate(in_precision: InPrecision, tmp_path: Path, precision: str) -> None:
     """A user's texts change the weights, and nothing of them is in the file."""
     own = tmp_path / "own.txt"
     own.write_text("the boat\na river of water\n")
     with_texts = bake_drawn(tmp_path, "bert", precision=precision, calibration=own)
-    without = lowered("bert", precision)
+    without = in_precision("bert", precision)
     assert with_texts.manifest.fingerprint != without.manifest.fingerprint
     assert b"a river of water" not in with_texts.path.read_bytes()
 
@@ -115,9 +118,9 @@ def test_inputs_that_are_large_in_every_text_cost_little(
     assert 1 - smoothed.mean_cosine < share * (1 - plain.mean_cosine)
 
 
-def test_int8_is_small_and_its_head_says_how_far_vectors_moved(lowered: Lowered) -> None:
-    """Nodes are named after the module of their product, so that a profile is readable."""
-    exact, report = lowered("bert", "float32"), lowered("bert", "int8")
+def test_int8_is_small_and_its_head_says_how_far_vectors_moved(in_precision: InPrecision) -> None:
+    """Nodes are named after the module of their matmul, so that a profile is readable."""
+    exact, report = in_precision("bert", "float32"), in_precision("bert", "int8")
     assert report.size < 0.45 * exact.size  # much of what is left is the head
     graph = onnx.load(report.path).graph
     assert (report.manifest.opset, onnx.load(report.path).ir_version) == (23, 11)
@@ -135,16 +138,16 @@ def test_int8_is_small_and_its_head_says_how_far_vectors_moved(lowered: Lowered)
     assert 1e-6 <= tolerance["cpu"].one_minus_cosine < 3 * (1 - deviation.min_cosine)
 
 
-def test_clients_match_four_bits_as_float32(lowered: Lowered) -> None:
+def test_clients_match_four_bits_as_float32(in_precision: InPrecision) -> None:
     """Rows are float32, so nothing falls into another step, and no tolerance is wider."""
-    report = lowered("bert", "int4")
+    report = in_precision("bert", "int4")
     assert read_head(report.path).fixture.tolerances == TOLERANCES
     assert max(report.differences.values()) < 2e-6
 
 
-def test_four_bits_beside_the_graph(lowered: Lowered, tmp_path: Path) -> None:
+def test_four_bits_beside_the_graph(in_precision: InPrecision, tmp_path: Path) -> None:
     """They lie in the other file, and the vectors stay."""
-    inside = lowered("bert", "int4")
+    inside = in_precision("bert", "int4")
     beside = bake_drawn(tmp_path, "bert", precision="int4", weights="beside")
     assert beside.weights is not None
     assert beside.weights.stat().st_size > 100_000
@@ -152,7 +155,7 @@ def test_four_bits_beside_the_graph(lowered: Lowered, tmp_path: Path) -> None:
     np.testing.assert_array_equal(*found)
 
 
-def product(inputs: int, outputs: int, folder: Path) -> tuple[onnx.ModelProto, np.ndarray]:
+def matmul(inputs: int, outputs: int, folder: Path) -> tuple[onnx.ModelProto, np.ndarray]:
     """A graph that multiplies numbers of ids by a weight, in four bits; and the numbers."""
     random = np.random.default_rng(2)
     table, weight = (random.normal(size=size) for size in ((9, inputs), (inputs, outputs)))
@@ -185,7 +188,7 @@ def test_a_runtime_multiplies_by_what_the_bytes_say(
     inputs: int, outputs: int, tmp_path: Path
 ) -> None:
     """Also where the rows are no multiple of a block, and the blocks no even number."""
-    model, table = product(inputs, outputs, tmp_path)
+    model, table = matmul(inputs, outputs, tmp_path)
     (node,) = (one for one in model.graph.node if one.op_type == "MatMulNBits")
     weight = weight_of(node, constants_of(model))
     session = ort.InferenceSession(model.SerializeToString(), providers=PROVIDERS)
@@ -196,7 +199,7 @@ def test_a_runtime_multiplies_by_what_the_bytes_say(
 
 
 def test_a_small_graph_stays_as_it_is(tmp_path: Path) -> None:
-    """Without a large product nothing needs another domain."""
-    model, _ = product(10, 11, tmp_path)
+    """Without a large matmul nothing needs another domain."""
+    model, _ = matmul(10, 11, tmp_path)
     assert [one.domain for one in model.opset_import] == [""]
     assert [node.op_type for node in model.graph.node] == ["Gather", "MatMul"]

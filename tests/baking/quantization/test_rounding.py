@@ -13,10 +13,9 @@ from onnxscript import ir
 
 from polybake.baking.quantization.blocks import BITS, SIZE, Blocks, round_blocks
 from polybake.baking.quantization.calibration import Statistics
-from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import Nodes
+from polybake.baking.quantization.int8 import RoundedRows, round_gelu, round_symmetric
+from polybake.baking.quantization.nodes import Nodes, in_file
 from polybake.baking.quantization.rounding import error_factor, round_rows, round_weights, smoothing
-from polybake.baking.quantization.rows import RoundedRows, round_gelu, round_symmetric
 
 RANDOM = np.random.default_rng(0)
 Restored = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -23,8 +23,7 @@ from models.folders.tiny_folders import (
 from models.folders.torch_saved import Storage, Tensor, entries_of, state_of, write_torch, write_zip
 from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
-from polybake.baking.sources.module_weights import exact_tensors, weight_file
-from polybake.baking.sources.pickled import INDEX, NAME
+from polybake.baking.sources.module_weights import INDEX, NAME, exact_tensors, weight_file
 from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.cli.main import app
 from polybake.errors import InputError

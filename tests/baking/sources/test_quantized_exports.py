@@ -15,7 +15,7 @@ from polybake.baking.bake import BakeReport
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.runtime.embedder import Embedder
 
 pytestmark = pytest.mark.slow

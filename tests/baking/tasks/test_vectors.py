@@ -34,7 +34,7 @@ from polybake.cli.target import config_for
 from polybake.config import Config
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import render_client
-from polybake.study.bench.running_client import expected
+from polybake.study.bench.client import expected
 from polybake.study.diff.parts import compare_parts
 from polybake.testing import golden_cases
 

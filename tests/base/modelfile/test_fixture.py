@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from polybake.base.modelfile.fixture import (
-    TOLERANCES,
     Case,
     Fixture,
     MadeBy,
@@ -20,6 +19,7 @@ from polybake.base.modelfile.fixture import (
 )
 from polybake.base.modelfile.fixture_folder import read_fixture, write_fixture
 from polybake.base.modelfile.rows import packed, unpacked
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.errors import InputError
 
 SPARSE = np.array([[0, 0, 1.5, 0, 0], [0, 0, 0, 0, -2]], np.float32)

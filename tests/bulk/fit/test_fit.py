@@ -14,8 +14,8 @@ from models.folders.tiny_folders import WORDS, bert_weights, write_bert
 from polybake import __version__
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.bulk.fit.corpus import Corpus
 from polybake.bulk.fit.fit import Moments, Wanted, fit, fitted
 from polybake.errors import CheckFailed, InputError

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from models.files.quantized_feed import DIMENSION, QUANTIZATIONS, slack
 from polybake.base.modelfile import container as modelfile
-from polybake.base.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.base.modelfile.fixture import Case, Fixture, MadeBy, encode_vectors
 from polybake.base.modelfile.manifest import (
     Contract,
     Input,
@@ -28,6 +28,7 @@ from polybake.base.modelfile.manifest import (
     Provenance,
     fingerprint,
 )
+from polybake.base.modelfile.tolerance import TOLERANCES
 
 MAX_LENGTH = 16
 PROMPTS = {"query": "query: ", "document": "passage: "}

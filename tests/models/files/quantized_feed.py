@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.tolerance import Slack
 
 #: Elements of every embedding; packed bits are made of eight times as many dimensions.
 DIMENSION = 7

@@ -198,8 +198,8 @@ def write_colbert(folder: Path, **settings: object) -> Path:
     write_bert(folder, weights=lively_bert())
     weight = np.random.default_rng(3).normal(size=(5, CONFIG["hidden_size"])).astype(np.float32)
     save_file({"linear.weight": weight}, folder / "1_Dense" / "model.safetensors")
-    expansion = {"strategy": "fixed", "length": 9, "token": "[MASK]"}
-    lengths = {"query_expansion": expansion, "document_length": 24, **settings}
+    augmentation = {"strategy": "fixed", "length": 9, "token": "[MASK]"}
+    lengths = {"query_expansion": augmentation, "document_length": 24, **settings}
     write_json(folder / "sentence_bert_config.json", lengths)
     prompts = {"query": "query: ", "document": "passage: "}
     saved = {"model_type": "MultiVectorEncoder", "prompts": prompts}

@@ -22,7 +22,7 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 
 #: The bake of a kind in a precision, as a fixture gives it.
-Lowered = Callable[[str, str], BakeReport]
+InPrecision = Callable[[str, str], BakeReport]
 
 STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 

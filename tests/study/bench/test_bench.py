@@ -14,9 +14,9 @@ from models.files.task_models import write_reranker
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
 from polybake.study.bench.bench import BUDGETS, bench
+from polybake.study.bench.client import RunningClient, expected
 from polybake.study.bench.comparison import Candidate, compare
 from polybake.study.bench.profile import PARTS
-from polybake.study.bench.running_client import RunningClient, expected
 from polybake.study.bench.workload import Workload
 from polybake.verification.harness.harness_file import find_clients, read_client
 from polybake.verification.verdict import HarnessError, Status

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.files.prompted import write_prompted
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.way import Ways
 
 WORDS = [

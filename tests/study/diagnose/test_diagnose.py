@@ -16,7 +16,7 @@ from polybake.errors import InputError
 from polybake.runtime.prompt import Prompt
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.diagnose import diagnose
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.way import Way, Ways
 
 DOCUMENTS = Prompt(role="document")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.base.modelfile.manifest import Manifest
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.study.diff.neighbours import NEAREST, Neighbours, compare_neighbours
 from polybake.study.diff.search_vectors import SearchVectors, truncation
 

@@ -15,8 +15,7 @@ import pytest
 from models.files.every_feed import TEXTS
 from models.files.varied import change_weight, write_varied
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import Tolerance
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.tolerance import Slack, Tolerance
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import ModelParts, compare_parts

@@ -16,7 +16,6 @@ from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.sources import open_source
 from polybake.base.files.model_folder import SourceSettings
-from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import (
     Case,
@@ -25,7 +24,7 @@ from polybake.base.modelfile.fixture import (
     decode_vectors,
     encode_vectors,
 )
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings, relative_difference
 from polybake.verification.judging.answers import compare_answers
 
 Floats = NDArray[np.float32]

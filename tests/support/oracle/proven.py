@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.tolerance import LIMIT
 from support.oracle.record import (
     RECORD,
     UNRECORDED,

@@ -120,7 +120,7 @@ def cases_of(entry: Json) -> list[Case]:
 
 def drift(name: str, now: Json, recorded: Json | None) -> str | None:
     """How the libraries differ from an entry now; None if they do not."""
-    from polybake.base.modelfile.compare import LIMIT
+    from polybake.base.modelfile.tolerance import LIMIT
     from support.oracle.agreement import difference
 
     if recorded is None:

@@ -13,9 +13,9 @@ import pytest
 
 from models.folders.seeded import TYPES, drawn
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
-from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
+from polybake.base.modelfile.tolerance import LIMIT
 from support.oracle.agreement import agreement, bake, bake_source
 from support.oracle.record import Json, cases_of, drift, entries, entry_of, files_of, make, write
 from support.oracle.test_proven import INI

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.base.modelfile.fixture import Case, encode_vectors
+from polybake.base.modelfile.tolerance import TOLERANCES
 from polybake.verification.harness.protocol import Places
 from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.judging.stages import judge_case, judge_self_check

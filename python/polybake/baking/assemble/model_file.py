@@ -8,8 +8,8 @@ from onnxscript import ir
 from polybake.baking.graph.storage import token_tables, wide_weights
 from polybake.baking.graph.write import serialize
 from polybake.baking.quantization.blocks import BITS
-from polybake.baking.quantization.products import groups
-from polybake.baking.quantization.tables import table_of
+from polybake.baking.quantization.embedding_tables import table_of
+from polybake.baking.quantization.matmuls import groups
 from polybake.base.modelfile import container
 from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.manifest import Contract, Precision
@@ -102,11 +102,11 @@ def int4_saves(model: ir.Model) -> int:
 
 
 def _saves(model: ir.Model, bits: float) -> int:
-    """Of products with ``bits`` a weight, and tables of eight."""
-    products = {one.weight for group in groups(model.graph) for one in group.layers[0]}
+    """Of matmuls with ``bits`` a weight, and tables of eight."""
+    matmuls = {one.weight for group in groups(model.graph) for one in group.layers[0]}
     tables = {table for node in model.graph if (table := table_of(node)) is not None}
-    saved = int(_bytes(products) * (1 - bits / 32))
-    return saved + 3 * _bytes(tables - products) // 4
+    saved = int(_bytes(matmuls) * (1 - bits / 32))
+    return saved + 3 * _bytes(tables - matmuls) // 4
 
 
 def _bytes(weights: set[ir.Value]) -> int:

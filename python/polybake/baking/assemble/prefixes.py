@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from polybake.baking.assemble.prompts import Prompts
 from polybake.baking.encoders.layer import keys_values
 from polybake.baking.golden.golden import THREADS
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.layers.prefix_cache import PrefixCache
 from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.prefixed_encoder import PrefixedEncoder

@@ -10,9 +10,8 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from polybake.baking.graph.skeleton import read_skeleton
-from polybake.base.modelfile.fixture import Tolerance
 from polybake.base.modelfile.manifest import UNQUANTIZED, Output
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.tolerance import Slack, Tolerance
 from polybake.runtime.session import open_session
 
 #: More bytes than the ranges of any quantization have, and fewer than any table or matrix.

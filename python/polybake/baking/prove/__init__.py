@@ -1,1 +1,1 @@
-"""Prove a baked graph: against NumPy, in batches, under padding, and after it was lowered."""
+"""Prove a baked graph: against NumPy, in batches, under padding, and in its precision."""

@@ -7,19 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polybake.baking.assemble.build import Built
+from polybake.baking.assemble.contract import Built
 from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.golden import THREADS, golden_cases
 from polybake.baking.golden.texts import CaseText
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.prove.invariance import baked_run, largest, measure_invariance
-from polybake.base.modelfile.fixture import (
-    TOLERANCES,
-    Case,
-    Tolerance,
-    decode_vectors,
-    encode_vectors,
-)
+from polybake.base.modelfile.fixture import Case, decode_vectors, encode_vectors
+from polybake.base.modelfile.tolerance import TOLERANCES, Tolerance
 from polybake.errors import InputError, RunFailed
 from polybake.runtime.runner import Runner
 

@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import onnxruntime as ort
 
-from polybake.baking.prove.expanded import expanded
+from polybake.baking.prove.encoder_inputs import expanded
 from polybake.baking.sources.source import SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import TASKS
-from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import UNQUANTIZED, Contract, Output
 from polybake.base.modelfile.rows import Rows
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import LIMIT, Embeddings, relative_difference
 from polybake.errors import CheckFailed
 from polybake.runtime.feeds import feeds
 from polybake.runtime.runner import Runner

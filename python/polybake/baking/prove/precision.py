@@ -1,4 +1,4 @@
-"""Judge a lowered graph, and set how far clients may lie from it."""
+"""Judge a graph of a lower precision, and set how far clients may lie from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,9 @@ from polybake.baking.prove.graph_run import GoldenTexts, GraphRun
 from polybake.baking.prove.invariance import check_invariance
 from polybake.baking.quantization.narrow_nodes import MOVING, branches
 from polybake.baking.steps import Step
-from polybake.base.modelfile.compare import LIMIT
-from polybake.base.modelfile.fixture import (
-    DEVICES,
-    TOLERANCES,
-    Case,
-    Tolerance,
-    Vectors,
-    decode_vectors,
-)
+from polybake.base.modelfile.fixture import DEVICES, Case, Vectors, decode_vectors
 from polybake.base.modelfile.manifest import Deviation, Precision
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import LIMIT, TOLERANCES, Embeddings, Tolerance
 from polybake.errors import CheckFailed
 
 _NARROW = ir.DataType.FLOAT16
@@ -69,7 +61,7 @@ def reduced_golden(
     texts: GoldenTexts,
     steps: Sequence[Step],
 ) -> Expectation:
-    """Return the expectation of a lowered graph."""
+    """Return the expectation of a graph of a lower precision."""
     found = texts.run(graph)
     deviation = measure_deviation(exact.floats, found.floats)
     tolerances, limit = TOLERANCES, LIMIT

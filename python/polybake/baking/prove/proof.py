@@ -5,14 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 import onnxruntime as ort
 
-from polybake.baking.prove.expanded import expanded
+from polybake.baking.prove.encoder_inputs import expanded
 from polybake.baking.sources.source import SourceReference
 from polybake.baking.steps import Arrays, Floats, State, Step
 from polybake.baking.tasks import TASKS
-from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
 from polybake.base.modelfile.manifest import Contract
-from polybake.base.modelfile.slack import Embeddings, Slack, differences
+from polybake.base.modelfile.tolerance import (
+    LIMIT,
+    Embeddings,
+    Slack,
+    differences,
+    relative_difference,
+)
 from polybake.errors import CheckFailed
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run_encoder

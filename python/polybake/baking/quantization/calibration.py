@@ -1,6 +1,6 @@
-"""Statistics of the inputs of a graph's products, on texts of random tokens."""
+"""Statistics of the inputs of a graph's matmuls, on texts of random tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from onnxscript import ir
 from tokenizers import Tokenizer
 
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.graph.write import write_to_run
-from polybake.baking.quantization.products import Group
+from polybake.baking.quantization.matmuls import Group, groups
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
@@ -25,7 +25,7 @@ _TEXTS = 96
 #: The range of the number of tokens of a text, from short texts to most sentences.
 _LENGTHS = (4, 120)
 
-#: The rows that are collected for one product of moments; adding it costs as much as for one row.
+#: The rows that are collected for one matmul of moments; adding it costs as much as for one row.
 _WAITING = 512
 
 
@@ -42,7 +42,7 @@ def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
 
 
 class Statistics:
-    """Statistics of the rows that a group's products multiply.
+    """Statistics of the rows that a group's matmuls multiply.
 
     Attributes:
         least: The smallest value of each input, ``[in]``.
@@ -149,3 +149,34 @@ class Calibration:
             for statistics, value in zip(of_value.values(), values, strict=True):
                 statistics.add(value)
         return found
+
+
+#: Bytes of the statistics that are held at a time; each window runs all texts.
+_HELD = 2 << 30
+
+
+def calibrated(
+    model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
+) -> Iterator[tuple[Group, Statistics]]:
+    """Yield the groups of ``model`` in its order; each may be rewritten before the next."""
+    found = groups(model.graph)
+    calibration = Calibration.of(
+        model, [value for group in found for value in group.values], contract, rows, folder
+    )
+    for window in _windows(found):
+        yield from zip(window, calibration.statistics(window), strict=True)
+
+
+def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
+    """The groups whose statistics are held at a time."""
+    window: list[Group] = []
+    held = 0
+    for group in found:
+        size = 4 * group.inputs**2
+        if window and held + size > _HELD:
+            yield window
+            window, held = [], 0
+        window.append(group)
+        held += size
+    if window:
+        yield window

@@ -1,6 +1,6 @@
-"""Compute a graph's large products, and the operators between them, in float16.
+"""Compute a graph's large matmuls, and the operators between them, in float16.
 
-On GPUs float16 products are several times as fast. On a CPU ONNX Runtime computes them in float32
+On GPUs float16 matmuls are several times as fast. On a CPU ONNX Runtime computes them in float32
 and rounds. Inputs and outputs keep their types.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from onnx_ir.passes.common import LiftConstantsToInitializersPass
 from onnxscript import ir
 
-from polybake.baking.graph.open_written import open_written
+from polybake.baking.graph.session import open_written
 from polybake.baking.graph.storage import LARGEST_FLOAT16, as_float16, cast, drop_unused_weights
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.narrow_nodes import NarrowNodes, branches, numbers
@@ -28,7 +28,7 @@ _SHAPES = {"Shape", "Size"}
 
 
 def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path) -> int:
-    """Make the products of ``model`` float16, in place.
+    """Make the matmuls of ``model`` float16, in place.
 
     Returns:
         The number of nodes that compute in float16 now.

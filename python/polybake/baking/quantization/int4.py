@@ -1,6 +1,6 @@
-"""Keep the weights of a graph's matrix products in four bits.
+"""Keep the weights of a graph's matmuls in four bits.
 
-Weights are blocks of four bits, rounded so that the products' results stay close. What they are
+Weights are blocks of four bits, rounded so that the matmuls' results stay close. What they are
 multiplied by stays float32, and so do all results: what rounds is the file, and no text's vector
 depends on another's. The output of a norm is divided, input by input, as in `int8`: a large input's
 weights then get finer steps. Tables are int8 with a scale for each row.
@@ -14,15 +14,11 @@ from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.blocks import SIZE, round_blocks
-from polybake.baking.quantization.calibrated import calibrated
-from polybake.baking.quantization.calibration import Floats, Statistics
-from polybake.baking.quantization.ends import replace_product
-from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import MICROSOFT, Nodes
-from polybake.baking.quantization.origin import after_norm
-from polybake.baking.quantization.products import Group
+from polybake.baking.quantization.calibration import Floats, Statistics, calibrated
+from polybake.baking.quantization.embedding_tables import quantize_tables
+from polybake.baking.quantization.matmuls import Group, after_norm, replace_matmul
+from polybake.baking.quantization.nodes import MICROSOFT, Nodes, in_file
 from polybake.baking.quantization.rounding import error_factor, smoothing
-from polybake.baking.quantization.tables import quantize_tables
 from polybake.base.modelfile.manifest import Contract
 
 #: What rows are computed in: 1 is float32, 4 would round them to int8 where the processor can.
@@ -60,9 +56,9 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
         if smoothed:
             nodes = Nodes(graph, layer[0].node, "int4")
             x = nodes.op("Mul", x, nodes.constant(f"{layer[0].weight.name}.smooth", 1 / smooth))
-        for product, part, integers in zip(layer, columns, parts, strict=True):
-            nodes, name = Nodes(graph, product.node, "int4"), product.weight.name
-            rows, out = product.sizes
+        for matmul, part, integers in zip(layer, columns, parts, strict=True):
+            nodes, name = Nodes(graph, matmul.node, "int4"), matmul.weight.name
+            rows, out = matmul.sizes
             y = nodes.op(
                 "MatMulNBits",
                 x,
@@ -76,4 +72,4 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
                 block_size=SIZE,
                 accuracy_level=_LEVEL,
             )
-            replace_product(nodes, product, y, product.shift())
+            replace_matmul(nodes, matmul, y, matmul.shift())

@@ -1,6 +1,6 @@
-"""Compute a graph's matrix products in int8, the same for a text in every batch.
+"""Compute a graph's matmuls in int8, the same for a text in every batch.
 
-Weights are int8 with a scale for each column, rounded so that the products' results stay close.
+Weights are int8 with a scale for each column, rounded so that the matmuls' results stay close.
 Their inputs are uint8 with a range for each row, found inside the graph, so no row depends on
 another. The output of a norm is first shifted and divided, input by input: ``x @ W`` is
 ``(x - center) / smooth @ (smooth * W) + center @ W``, whose rows have fewer outliers.
@@ -9,6 +9,7 @@ operator), pooling, small layers. Tables are int8 with a scale for each row.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,23 +18,73 @@ from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.attention import fuse_attention
-from polybake.baking.quantization.calibrated import calibrated
-from polybake.baking.quantization.calibration import Floats, Statistics
-from polybake.baking.quantization.ends import replace_product
-from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import MICROSOFT, Nodes
-from polybake.baking.quantization.origin import after_gelu, after_norm
-from polybake.baking.quantization.products import Group, Product
+from polybake.baking.quantization.calibration import Floats, Statistics, calibrated
+from polybake.baking.quantization.embedding_tables import quantize_tables
+from polybake.baking.quantization.matmuls import (
+    Group,
+    Matmul,
+    after_gelu,
+    after_norm,
+    replace_matmul,
+)
+from polybake.baking.quantization.nodes import MICROSOFT, Nodes, in_file
 from polybake.baking.quantization.rounding import error_factor, round_weights, smoothing
-from polybake.baking.quantization.rows import RoundedRows, round_gelu, round_symmetric
-from polybake.baking.quantization.tables import quantize_tables
 from polybake.base.modelfile.manifest import Contract
+
+#: The steps on either side of a symmetric range's zero.
+_STEPS = 127
+
+#: GELU is at least -0.17, at -0.75. So its zero point can be fixed, at a sixth of the range.
+_GELU_LOWEST = 0.17
+_GELU_ZERO = 40
+_GELU_STEPS = 255 - _GELU_ZERO
+
+#: The least range of a row; in a smaller range all values count as 0.
+_LEAST_RANGE = 1e-20
+
+
+@dataclass(frozen=True)
+class RoundedRows:
+    """``x`` is close to ``(integers - zero) * range / steps``.
+
+    Attributes:
+        integers: uint8, the shape of x.
+        zero: uint8, a constant of the graph.
+        range: float32 ``[..., 1]``.
+        steps: How many make up the range.
+    """
+
+    integers: ir.Value
+    zero: ir.Value
+    range: ir.Value
+    steps: int
+
+
+def round_symmetric(nodes: Nodes, x: ir.Value) -> RoundedRows:
+    """Round to a range that is symmetric around 0, up to the largest element of each row."""
+    return _round(nodes, x, nodes.op("Abs", x), _LEAST_RANGE, _STEPS, zero=_STEPS + 1)
+
+
+def round_gelu(nodes: Nodes, x: ir.Value) -> RoundedRows:
+    """Round GELU's output to the range from its minimum to the largest element of each row."""
+    least = _GELU_LOWEST / _GELU_ZERO * _GELU_STEPS
+    return _round(nodes, x, x, least, _GELU_STEPS, zero=_GELU_ZERO)
+
+
+def _round(
+    nodes: Nodes, x: ir.Value, sizes: ir.Value, least: float, steps: int, zero: int
+) -> RoundedRows:
+    largest = nodes.op("Max", nodes.largest_of_rows(sizes), nodes.number(least))
+    origin = nodes.constant(f"zero.{zero}", np.array(zero, np.uint8))
+    parts = nodes.op("Div", x, largest)
+    integers = nodes.op("QuantizeLinear", parts, nodes.number(1 / steps), origin)
+    return RoundedRows(integers, origin, largest, steps)
 
 
 def quantize(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
 ) -> None:
-    """Make the products of ``model`` integers, in place."""
+    """Make the matmuls of ``model`` integers, in place."""
     fuse_attention(model)
     for group, statistics in calibrated(model, contract, rows, folder):
         _quantize_group(model.graph, group, statistics, folder)
@@ -52,7 +103,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
         smooth = smoothing(statistics.largest - center, weights)
     moments = statistics.moments(center) / np.outer(smooth, smooth)
     integers, scales = round_weights(weights * smooth[:, np.newaxis], error_factor(moments))
-    # Not one product for all of a layer, which is then cut apart: that copies what it gives.
+    # Not one matmul for all of a layer, which is then cut apart: that copies what it gives.
     columns = group.columns()
     parts = [in_file(integers[:, part], folder) for part in columns]
     moved = center @ weights
@@ -62,21 +113,21 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
             x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
             x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
         rows = round_gelu(nodes, x) if after_gelu(x) else round_symmetric(nodes, x)
-        for product, part, rounded in zip(layer, columns, parts, strict=True):
-            nodes, shift = Nodes(graph, product.node), product.shift() + moved[part]
-            _multiply(nodes, product, rows, rounded, scales[part], shift)
+        for matmul, part, rounded in zip(layer, columns, parts, strict=True):
+            nodes, shift = Nodes(graph, matmul.node), matmul.shift() + moved[part]
+            _multiply(nodes, matmul, rows, rounded, scales[part], shift)
 
 
 def _multiply(
     nodes: Nodes,
-    product: Product,
+    matmul: Matmul,
     rows: RoundedRows,
     integers: NDArray[np.int8],
     scales: Floats,
     shift: Floats,
 ) -> None:
     """``(q - zero) @ W * scale / steps * range + shift``."""
-    name = product.weight.name
+    name = matmul.weight.name
     y = nodes.op(
         "MatMulIntegerToFloat",
         rows.integers,
@@ -87,4 +138,4 @@ def _multiply(
         domain=MICROSOFT,
     )
     # It takes a number as the scale of its rows, and each row has its own.
-    replace_product(nodes, product, nodes.op("Mul", y, rows.range), shift)
+    replace_matmul(nodes, matmul, nodes.op("Mul", y, rows.range), shift)

@@ -1,8 +1,8 @@
 """Choose the nodes of a graph that compute in float16.
 
-Matrix products compute in float16 if a factor is a large weight, or if both factors come from such
-products, as in attention. So do operators that map or move numbers and read only the outputs of
-such products and constants. Operators that read a float32 number stay in float32: residual sums,
+Matmuls compute in float16 if a factor is a large weight, or if both factors come from such
+matmuls, as in attention. So do operators that map or move numbers and read only the outputs of
+such matmuls and constants. Operators that read a float32 number stay in float32: residual sums,
 masks, rotary turns. So do operators that sum up or divide by sums, softmax and norms, for which
 float16 has too few digits or too small a range. The steps are all in float32.
 """
@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 from onnxscript import ir
 
-from polybake.baking.quantization.products import float32_constant, is_weight
+from polybake.baking.quantization.matmuls import float32_constant, is_weight
 
 _PRODUCTS = {"MatMul", "Gemm"}
 
 #: Operators that map each number, or each pair of numbers. No Sum: `graph.slow_fusions` writes
-#: residual sums with it, and a sum of two products (ALBERT's first) is float32, too.
+#: residual sums with it, and a sum of two matmuls (ALBERT's first) is float32, too.
 _MAPPING = {
     "Add",
     "Div",

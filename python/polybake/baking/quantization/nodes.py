@@ -1,10 +1,14 @@
 """Add nodes in the place of a node."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
+
+from polybake.errors import InputError
 
 #: The domain of operators that ONNX Runtime has beside ONNX's.
 MICROSOFT = "com.microsoft"
@@ -77,3 +81,16 @@ class Nodes:
     def drop(self, node: ir.Node) -> None:
         """Remove a node that nothing uses."""
         self._graph.remove(node, safe=True)
+
+
+def in_file(integers: NDArray[Any], folder: Path) -> NDArray[Any]:
+    """Return the same integers, mapped from a new file in ``folder``: they take no memory."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=".integers", delete=False) as file:
+            integers.tofile(file)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror or error}); make room for "
+            f"{integers.nbytes} bytes, or name another folder in TMPDIR"
+        ) from error
+    return np.memmap(file.name, integers.dtype, "r", shape=integers.shape)

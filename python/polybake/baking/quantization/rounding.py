@@ -1,4 +1,4 @@
-"""Round a weight to integers so that its products change little.
+"""Round a weight to integers so that its matmuls change little.
 
 Source: GPTQ (Frantar et al. 2023). Rows are rounded one after another. The following rows
 compensate for a row's error, as far as their inputs correlate with its inputs.
@@ -24,7 +24,7 @@ _LARGEST_PAIR = 128
 #: not decide.
 _DAMPING = 0.3
 
-#: The rows whose errors are passed to later rows in one product: a multiple of every block's.
+#: The rows whose errors are passed to later rows in one matmul: a multiple of every block's.
 _BLOCK = 128
 
 #: The rows of a table that are rounded at a time.

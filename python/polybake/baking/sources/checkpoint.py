@@ -22,7 +22,7 @@ from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.stored_tensor import stored_tensors
 from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder, named
-from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
+from polybake.baking.sources.module_weights import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
 from polybake.baking.tokenizer.model_config import ModelConfig
 from polybake.base.files.model_folder import ModelFolder

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from onnxscript import GraphBuilder, ir
 
-from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.query_augmentation import QueryAugmentation
 from polybake.baking.steps import Step
 from polybake.baking.steps.state import Values
 from polybake.baking.tokenizer.pair_prompt import PairPrompt
@@ -52,13 +52,13 @@ class SourceReference:
 
     Attributes:
         hidden_states: The names of the outputs with the encoder's hidden states, if any.
-        expansion: The expansion of rows before the encoder; None without expansion.
+        augmentation: The augmentation of rows before the encoder; None without augmentation.
     """
 
     path: Path
     output: str
     hidden_states: tuple[str, ...] = ()
-    expansion: Expansion | None = None
+    augmentation: QueryAugmentation | None = None
 
 
 class Encoder(Protocol):

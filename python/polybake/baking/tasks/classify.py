@@ -1,13 +1,15 @@
 """Labels for each text, with their scores."""
 
-from typing import ClassVar, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import LABELS, checked_labels, labels_of, needed_head
-from polybake.baking.tasks.ranked import ranked
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.errors import InputError
 
@@ -58,3 +60,14 @@ class Classify(Task):
     def answer(self, found: Found) -> JsonValue:
         """Return each text's labels with scores, best first; equal scores in the labels' order."""
         return ranked(cast(list[str], found.known.settings["labels"]), found.vectors)
+
+
+def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonValue]:
+    """Return each row's labels with scores, best first; equal scores in the labels' order."""
+    return [
+        [
+            {"label": labels[place], "score": float(row[place])}
+            for place in np.argsort(-row, kind="stable")
+        ]
+        for row in scores
+    ]

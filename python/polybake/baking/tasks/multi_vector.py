@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.tasks.task import Found, Known, Task
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings
 from polybake.errors import InputError
 
 

@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tasks.classify import ranked
 from polybake.baking.tasks.head import LABELS, labels_of, needed_head
-from polybake.baking.tasks.ranked import ranked
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut

@@ -10,25 +10,11 @@ from pydantic import Field, JsonValue
 
 from polybake.base.modelfile.record import GrownRecord, Record
 from polybake.base.modelfile.rows import packed
-from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.tolerance import Embeddings, Slack, Tolerance
 
 #: Where a client runs.
 Device = Literal["cpu", "cuda"]
 DEVICES: tuple[Device, ...] = get_args(Device)
-
-
-class Tolerance(Record):
-    """How far a client's vector may lie from the golden one, for every row and element."""
-
-    max_abs: float = Field(description="Largest absolute difference of one element.")
-    one_minus_cosine: float = Field(description="Largest 1 - cosine of one row.")
-
-
-#: Source: docs/tolerances.md, "Limits".
-TOLERANCES: dict[str, Tolerance] = {
-    "cpu": Tolerance(max_abs=1e-5, one_minus_cosine=1e-6),
-    "cuda": Tolerance(max_abs=2e-5, one_minus_cosine=1e-6),
-}
 
 
 class EncodedSlack(Record):

@@ -33,7 +33,7 @@ SOUGHT = 2
 
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
 Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
-#: The precision of a graph's large products; ``int4`` is that of their weights alone.
+#: The precision of a graph's large matmuls; ``int4`` is that of their weights alone.
 Precision = Literal["float32", "float16", "int8", "int4"]
 #: ``checkpoint`` keeps every weight's value; ``float16`` rounds float32 weights, and
 #: ``float16-table`` those of the table that token ids choose rows of.

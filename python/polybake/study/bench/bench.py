@@ -18,10 +18,10 @@ from polybake.runtime.processor_name import processor_name
 from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
+from polybake.study.bench.client import RunningClient
 from polybake.study.bench.comparison import Candidate, compare
 from polybake.study.bench.figures import BatchTokens, Environment, Figures, ModelFigures, TimeParts
 from polybake.study.bench.profile import where_time_goes
-from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.turns import in_turns
 from polybake.study.bench.workload import Workload
 from polybake.verification.harness.harness_file import Client

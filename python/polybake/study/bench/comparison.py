@@ -6,8 +6,8 @@ from functools import partial
 
 from polybake.base.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
+from polybake.study.bench.client import RunningClient, expected
 from polybake.study.bench.figures import Comparison, Row
-from polybake.study.bench.running_client import RunningClient, expected
 from polybake.study.bench.turns import Timing, in_turns
 from polybake.study.bench.workload import Workload
 from polybake.verification.verdict import HarnessError, Status

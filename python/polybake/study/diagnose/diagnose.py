@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.gap import Explanation, Gap
 from polybake.study.diagnose.row_order import described, listed, order
 from polybake.study.diagnose.search import EXPLAINED, IN_PART, Explanations, explanations

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.errors import PolybakeError
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import Rounding

@@ -12,12 +12,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.tolerance import LIMIT
 from polybake.study.diagnose.departures.constant import before_normalize, constant
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.departures.stored import Rounding, grid
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.gap import Explanation, Gap, Sample, done
 from polybake.study.diagnose.way import Vectors, Way, Ways
 

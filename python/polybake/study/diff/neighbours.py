@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import Float64
 from polybake.base.modelfile.manifest import Manifest
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings, Float64
 from polybake.study.diff.search_vectors import SearchVectors
 
 #: How many neighbours of each text are compared, without the text itself.

@@ -7,7 +7,7 @@ from importlib import resources
 import numpy as np
 
 from polybake.base.modelfile.fixture import Case, Text, decode_slack
-from polybake.base.modelfile.slack import Slack
+from polybake.base.modelfile.tolerance import Slack
 from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.search_vectors import Role

@@ -7,9 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.base.modelfile.compare import compare_vectors
-from polybake.base.modelfile.fixture import Tolerance
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings, Tolerance, compare_vectors
 
 Role = Literal["document", "query"]
 

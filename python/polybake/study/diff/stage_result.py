@@ -9,9 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polybake.base.modelfile.compare import compare_vectors, largest_difference, relative_difference
-from polybake.base.modelfile.fixture import TOLERANCES, Text, Tolerance
-from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.fixture import Text
+from polybake.base.modelfile.tolerance import (
+    TOLERANCES,
+    Embeddings,
+    Slack,
+    Tolerance,
+    compare_vectors,
+    largest_difference,
+    relative_difference,
+)
 from polybake.verification.verdict import Stage
 
 

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from polybake.base.modelfile.container import FileHead
-from polybake.base.modelfile.fixture import Tolerance
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows, packed, unpacked
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings, Tolerance
 from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import Embeddings
 from polybake.verification.judging.golden import Golden, GoldenCase
 from polybake.verification.verdict import Stage, Status, Verdict
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polybake.base.modelfile.fixture import Tolerance
-from polybake.base.modelfile.slack import Embeddings, differences
+from polybake.base.modelfile.tolerance import Embeddings, Tolerance, differences
 from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.judging.stages import Outcome
 from polybake.verification.judging.worst_case import (

@@ -9,13 +9,12 @@ from polybake.base.modelfile.fixture import (
     Case,
     Device,
     Fixture,
-    Tolerance,
     Vectors,
     decode_slack,
     decode_vectors,
 )
 from polybake.base.modelfile.manifest import Output
-from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.tolerance import Embeddings, Slack, Tolerance
 from polybake.errors import InputError
 from polybake.verification.verdict import SESSION
 

@@ -12,7 +12,7 @@ from itertools import accumulate, cycle
 import numpy as np
 
 from polybake.base.modelfile.fixture import Case, Device, Text, encode_vectors
-from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.tolerance import Embeddings, Slack
 from polybake.verification.judging.calls import have_stream, stream_of
 from polybake.verification.judging.golden import Golden, GoldenCase
 from polybake.verification.verdict import SESSION, Stage

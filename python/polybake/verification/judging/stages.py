@@ -7,10 +7,15 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
-from polybake.base.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
+from polybake.base.modelfile.fixture import Case, Vectors, decode_vectors
 from polybake.base.modelfile.rows import Rows
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import (
+    Embeddings,
+    Tolerance,
+    compare_ids,
+    compare_vectors,
+    largest_difference,
+)
 from polybake.verification.harness.protocol import (
     Call,
     Embed,

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from polybake.base.modelfile.compare import Difference, compare_ids, compare_vectors
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import DEVICES, Device, Tolerance
+from polybake.base.modelfile.fixture import DEVICES, Device
 from polybake.base.modelfile.fixture_folder import read_fixture
-from polybake.base.modelfile.slack import Embeddings
+from polybake.base.modelfile.tolerance import (
+    Difference,
+    Embeddings,
+    Tolerance,
+    compare_ids,
+    compare_vectors,
+)
 from polybake.errors import InputError
 from polybake.verification.judging.golden import Golden, GoldenCase, decode_fixture
 from polybake.verification.verdict import Stage

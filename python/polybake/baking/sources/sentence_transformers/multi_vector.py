@@ -47,8 +47,8 @@ class _Settings(SavedBy, KnownKeys):
     skiplist_words: list[str] | None = None
 
     @property
-    def expansion(self) -> QueryExpansion | None:
-        """The expansion of queries in PyLate; None without expansion."""
+    def augmentation(self) -> QueryExpansion | None:
+        """The augmentation of queries in PyLate; None without augmentation."""
         if self.do_query_expansion is False:
             return None
         return QueryExpansion(
@@ -96,7 +96,7 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
             (*steps, {"step": "normalize"}),
             settings.document_length,
             settings.query_length,
-            settings.expansion,
+            settings.augmentation,
             [*string.punctuation] if settings.skiplist_words is None else settings.skiplist_words,
         ).source(folder, body, encoder, with_prefix_tokens(tokenizer, prefixes.values()))
     masks = [module for module in others if module.kind == _MASK]

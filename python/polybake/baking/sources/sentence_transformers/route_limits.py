@@ -5,9 +5,9 @@ Source: sentence-transformers ``Transformer.preprocess``, ``query_length`` and `
 
 from collections.abc import Mapping
 
+from polybake.baking.sources.augmented_encoder import AugmentedEncoder
 from polybake.baking.sources.built_encoder import BuiltEncoder
-from polybake.baking.sources.expanded_encoder import ExpandedEncoder
-from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.query_augmentation import QueryAugmentation
 from polybake.baking.sources.sentence_transformers.router_config import ALIASES
 from polybake.baking.sources.sentence_transformers.transformer import (
     is_masked_lm,
@@ -77,7 +77,7 @@ def route_of_limits(
 
 def cut_by_route(
     folder: ModelFolder, encoder: Encoder, tokenizer: BakedTokenizer, limits: Mapping[str, int]
-) -> ExpandedEncoder:
+) -> AugmentedEncoder:
     """Return the encoder that sees each text cut at its route's limit, special tokens included.
 
     The tokenizer cuts at the largest of the limits.
@@ -88,14 +88,14 @@ def cut_by_route(
             "own before the encoder, and an exported one takes rows as they are; leave the encoder "
             "option out"
         )
-    expansion = Expansion(
+    augmentation = QueryAugmentation(
         limits=tuple(limits.values()),
         widths=(0,) * len(limits),
         fill=tokenizer.pad_id,
         attend=False,
         behind=special_tokens_behind(folder, tokenizer),
     )
-    return ExpandedEncoder(encoder.name, encoder, expansion, tuple(limits))
+    return AugmentedEncoder(encoder.name, encoder, augmentation, tuple(limits))
 
 
 def special_tokens_behind(folder: ModelFolder, tokenizer: BakedTokenizer) -> int:

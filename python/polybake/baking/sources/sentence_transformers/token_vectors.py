@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from polybake.baking.sources.augmented_encoder import AugmentedEncoder
 from polybake.baking.sources.built_encoder import BuiltEncoder
-from polybake.baking.sources.expanded_encoder import ExpandedEncoder
-from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.kind import SAVED_AS
+from polybake.baking.sources.query_augmentation import QueryAugmentation
 from polybake.baking.sources.sentence_transformers.route_limits import special_tokens_behind
 from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
@@ -27,8 +27,8 @@ class TokenVectors:
         prompts: Prompt texts by name.
         steps: The steps from token embeddings to rows.
         document_length: The most tokens of a document; None means the model's limit.
-        query_length: The most tokens of a query, unless a fixed expansion sets the length.
-        expansion: How queries are filled up; None leaves them as they are.
+        query_length: The most tokens of a query, unless a fixed augmentation sets the length.
+        augmentation: How queries are filled up; None leaves them as they are.
         skipped: Tokens whose rows do not count.
         skipping: The routes in which those rows do not count.
     """
@@ -37,7 +37,7 @@ class TokenVectors:
     steps: Recipe
     document_length: int | None
     query_length: int | None
-    expansion: QueryExpansion | None
+    augmentation: QueryExpansion | None
     skipped: Sequence[str]
     skipping: Sequence[str] = ("document",)
 
@@ -56,7 +56,7 @@ class TokenVectors:
                 "takes rows as they are; leave the encoder option out"
             )
         return Source(
-            encoder=ExpandedEncoder(
+            encoder=AugmentedEncoder(
                 encoder.name, encoder, self._expansion(body, tokenizer), ROUTES
             ),
             tokenizer=tokenizer,
@@ -68,23 +68,23 @@ class TokenVectors:
             saved_as=SAVED_AS,
         )
 
-    def _expansion(self, body: ModelFolder, tokenizer: BakedTokenizer) -> Expansion:
-        """Return the expansion of documents and of queries before the encoder."""
+    def _expansion(self, body: ModelFolder, tokenizer: BakedTokenizer) -> QueryAugmentation:
+        """Return the augmentation of documents and of queries before the encoder."""
         longest = tokenizer.max_length
         query, width, fill = self.query_length or longest, 0, tokenizer.pad_id
-        if self.expansion is not None:
-            width, fill = self.expansion.length, _fill(body, tokenizer, self.expansion)
-            query = width if self.expansion.strategy == "fixed" else max(query, width)
+        if self.augmentation is not None:
+            width, fill = self.augmentation.length, _fill(body, tokenizer, self.augmentation)
+            query = width if self.augmentation.strategy == "fixed" else max(query, width)
             if width > longest:
                 raise InputError(
                     f"{body.path}: queries are filled up to {width} tokens, and the model takes "
                     f"{longest}; lower the length of query_expansion"
                 )
-        return Expansion(
+        return QueryAugmentation(
             limits=(min(self.document_length or longest, longest), min(query, longest)),
             widths=(0, width),
             fill=fill,
-            attend=self.expansion is not None and self.expansion.attend,
+            attend=self.augmentation is not None and self.augmentation.attend,
             behind=special_tokens_behind(body, tokenizer),
         )
 
@@ -104,10 +104,10 @@ class TokenVectors:
         )
 
 
-def _fill(body: ModelFolder, tokenizer: BakedTokenizer, expansion: QueryExpansion) -> int:
+def _fill(body: ModelFolder, tokenizer: BakedTokenizer, augmentation: QueryExpansion) -> int:
     """Return the id that fills queries up: the mask token's, else the end token's."""
     config = TokenizerConfig.of(body)
-    name = expansion.token or config.token("mask_token") or config.token("eos_token")
+    name = augmentation.token or config.token("mask_token") or config.token("eos_token")
     found = None if name is None else tokenizer.id_of(name)
     if found is None:
         raise InputError(

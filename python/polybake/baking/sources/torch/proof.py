@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.baking.sources.torch.model import TorchModel
-from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.errors import CheckFailed
 from polybake.runtime.session import open_session
 from polybake.runtime.tokenizer import BakedTokenizer, Side

@@ -12,7 +12,7 @@ from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.dissected import NamedArrays
+from polybake.study.diagnose.dissection import NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 #: The most tokens that libraries pad to by default, and their numbers of texts per batch.

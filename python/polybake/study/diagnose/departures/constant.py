@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import unit
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.way import Vectors, Way
 
 _NORMALIZE = "normalize()"

@@ -15,7 +15,7 @@ from polybake.study.diagnose.departures import (
     weights,
 )
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.way import Way
 
 

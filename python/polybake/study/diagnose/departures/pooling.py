@@ -13,7 +13,7 @@ from polybake.baking.pooling import POOLING_MODES
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import unit
-from polybake.study.diagnose.dissected import Dissected, NamedArrays
+from polybake.study.diagnose.dissection import Dissected, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 

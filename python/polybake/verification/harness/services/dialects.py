@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from polybake.base.files.validation import first_fault
-from polybake.base.modelfile.compare import compare_vectors
-from polybake.base.modelfile.fixture import TOLERANCES
+from polybake.base.modelfile.tolerance import TOLERANCES, compare_vectors
 from polybake.verification.harness.services.address import EMBED, EMBEDDINGS
 
 Vectors = NDArray[np.float32]

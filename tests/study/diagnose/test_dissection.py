@@ -15,7 +15,7 @@ from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.departures.known import departures
-from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.dissection import Dissected
 from polybake.study.diagnose.way import Way, Ways
 
 TEXTS = ["a boat", "the river", "water, the boat."]

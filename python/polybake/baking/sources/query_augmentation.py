@@ -1,4 +1,4 @@
-"""The expansion of a row before the encoder: cut at its prompt's limit, and filled up."""
+"""The augmentation of a row before the encoder: cut at its prompt's limit, and filled up."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class TokenValues(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Expansion:
+class QueryAugmentation:
     """Cuts and fills rows, each in the way of its route.
 
     Attributes:

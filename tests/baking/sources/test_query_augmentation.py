@@ -23,8 +23,8 @@ from models.folders.tiny_folders import (
 )
 from polybake.baking.graph.check import check_graph
 from polybake.baking.sources import Source, open_source
-from polybake.baking.sources.expanded_encoder import ExpandedEncoder
-from polybake.baking.sources.expansion import Expansion, Tokens
+from polybake.baking.sources.augmented_encoder import AugmentedEncoder
+from polybake.baking.sources.query_augmentation import QueryAugmentation, Tokens
 from polybake.errors import InputError
 
 CLS, END, FILL = 1, 2, 9
@@ -39,9 +39,9 @@ def fed(*rows: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return ids, mask
 
 
-def run(expansion: Expansion, ids: np.ndarray, mask: np.ndarray, route: int) -> Tokens:
+def run(augmentation: QueryAugmentation, ids: np.ndarray, mask: np.ndarray, route: int) -> Tokens:
     """The operators, in ONNX Runtime."""
-    graph = ir.Graph([], [], nodes=[], opset_imports={"": 18}, name="expansion")
+    graph = ir.Graph([], [], nodes=[], opset_imports={"": 18}, name="augmentation")
     builder = GraphBuilder(graph)
     values = [
         builder.input(name, ir.DataType.INT64, ["batch", "sequence"])
@@ -49,7 +49,7 @@ def run(expansion: Expansion, ids: np.ndarray, mask: np.ndarray, route: int) -> 
     ]
     chosen = builder.input("route", ir.DataType.INT64, [1])
     for name, value in zip(
-        Tokens._fields, expansion.build(builder.op, *values, chosen), strict=True
+        Tokens._fields, augmentation.build(builder.op, *values, chosen), strict=True
     ):
         builder.add_output(builder.op.Identity(value), name)
     model = ir.Model(graph, ir_version=8)
@@ -77,7 +77,9 @@ def by_row(tokens: Tokens) -> list[tuple[list[int], list[int], list[int]]]:
 @pytest.mark.parametrize("attend", [0, 1])
 def test_queries_are_filled_up_and_documents_only_cut(attend: int) -> None:
     """To a width, or to the limit of a route; before the last tokens."""
-    expansion = Expansion(limits=(4, 5), widths=(0, 5), fill=FILL, attend=bool(attend), behind=1)
+    augmentation = QueryAugmentation(
+        limits=(4, 5), widths=(0, 5), fill=FILL, attend=bool(attend), behind=1
+    )
     queries = [
         ([CLS, 3, END, FILL, FILL], [1, 1, 1, attend, attend], [0, 1, 2, 3, 4]),
         ([CLS, 3, 4, 5, END], [1, 1, 1, 1, 1], [0, 1, 2, 3, 4]),
@@ -90,8 +92,8 @@ def test_queries_are_filled_up_and_documents_only_cut(attend: int) -> None:
     ]
     ids, mask = fed(*ROWS)
     for route, expected in enumerate((documents, queries)):
-        assert by_row(run(expansion, ids, mask, route)) == expected
-        assert by_row(expansion.numpy(ids, mask, np.array([route]))) == expected
+        assert by_row(run(augmentation, ids, mask, route)) == expected
+        assert by_row(augmentation.numpy(ids, mask, np.array([route]))) == expected
 
 
 @pytest.mark.parametrize("route", [0, 1])
@@ -99,20 +101,22 @@ def test_both_forms_agree_on_any_rows(route: int) -> None:
     """Also where all are short, or long, or there is only one."""
     random = np.random.default_rng(4)
     for behind in (0, 1, 3):
-        expansion = Expansion(limits=(6, 8), widths=(0, 5), fill=FILL, attend=False, behind=behind)
+        augmentation = QueryAugmentation(
+            limits=(6, 8), widths=(0, 5), fill=FILL, attend=False, behind=behind
+        )
         for _ in range(8):
             sizes = random.integers(3, 12, size=random.integers(1, 4))
             ids, mask = fed(*([*map(int, random.integers(3, 7, size=size))] for size in sizes))
-            found = run(expansion, ids, mask, route)
-            expected = expansion.numpy(ids, mask, np.array([route]))
+            found = run(augmentation, ids, mask, route)
+            expected = augmentation.numpy(ids, mask, np.array([route]))
             assert by_row(found) == by_row(expected)
             assert found.ids.shape == expected.ids.shape
             assert (found.attended == expected.attended).all()
 
 
-def expansion_of(source: Source) -> Expansion:
-    assert isinstance(source.encoder, ExpandedEncoder)
-    return source.encoder.expansion
+def expansion_of(source: Source) -> QueryAugmentation:
+    assert isinstance(source.encoder, AugmentedEncoder)
+    return source.encoder.augmentation
 
 
 def write_pylate(folder: Path, **settings: Any) -> Path:
@@ -214,7 +218,7 @@ def limits(folder: Path) -> tuple[dict[str, int], int]:
     """The limit of each route, and that of the tokenizer."""
     source = open_source(folder)
     found = expansion_of(source)
-    assert isinstance(source.encoder, ExpandedEncoder)
+    assert isinstance(source.encoder, AugmentedEncoder)
     routes = dict(zip(source.encoder.routes, found.limits, strict=True))
     return routes, source.tokenizer.max_length
 
@@ -256,7 +260,7 @@ def test_prompts_of_documents_have_their_limit(tmp_path: Path) -> None:
 def test_equal_limits_need_no_route(settings: dict[str, object], tmp_path: Path) -> None:
     """Limits that are all the usual one change nothing."""
     source = open_source(with_settings(tmp_path / "model", **settings))
-    assert not isinstance(source.encoder, ExpandedEncoder)
+    assert not isinstance(source.encoder, AugmentedEncoder)
     assert not source.prompts
 
 

@@ -1,12 +1,12 @@
-"""The products that are quantized, how they are grouped, and the nodes that are float16."""
+"""The matmuls that are quantized, how they are grouped, and the nodes that are float16."""
 
 import numpy as np
 import onnx
 import pytest
 from onnxscript import ir
 
+from polybake.baking.quantization.matmuls import groups
 from polybake.baking.quantization.narrow_nodes import NarrowNodes
-from polybake.baking.quantization.products import groups
 
 GRAPH = """
 <ir_version: 8, opset_import: ["": 18]>
@@ -37,7 +37,7 @@ def graph(text: str, weights: dict[str, object]) -> ir.Graph:
     return ir.from_proto(model).graph
 
 
-def test_products_of_a_weight_are_grouped_by_what_they_multiply() -> None:
+def test_matmuls_of_a_weight_are_grouped_by_what_they_multiply() -> None:
     found = groups(graph(GRAPH, WEIGHTS))
     names = [[[one.weight.name for one in layer] for layer in group.layers] for group in found]
     assert names == [[["a", "b"]], [["d"], ["d"]]]
@@ -56,9 +56,9 @@ def test_a_weight_that_groups_share_in_part_is_left_out() -> None:
 
 
 def test_the_vector_that_is_added_behind_is_the_bias() -> None:
-    """A vector added to a product is its bias where nothing else reads the product."""
+    """A vector added to a matmul is its bias where nothing else reads the matmul."""
     (first,), (second,) = groups(graph(GRAPH, WEIGHTS))[1].layers
-    assert [product.end.op_type for product in (first, second)] == ["Add", "MatMul"]
+    assert [matmul.end.op_type for matmul in (first, second)] == ["Add", "MatMul"]
     np.testing.assert_array_equal(first.shift(), np.float32(WEIGHTS["bias"]))
     seen = GRAPH.replace("z = MatMul(shifted, d)", "z = MatMul(shifted, d)\n  y = Neg(again)")
     assert groups(graph(seen, WEIGHTS))[1].layers[0][0].end.op_type == "MatMul"
@@ -91,7 +91,7 @@ BRANCHES = "then_branch = t () => (float p) { p = MatMul (x, w) }, else_branch =
     ],
 )
 def test_narrow_nodes(body: str, constant: object, expected: str) -> None:
-    """Products of large weights, products of two such, and what only follows them; no step."""
+    """Matmuls of large weights, matmuls of two such, and what only follows them; no step."""
     text = f"""
         <ir_version: 8, opset_import: ["" : 18]>
         network (float[rows, 128] x, bool flag) => (float y) {{{body}}}

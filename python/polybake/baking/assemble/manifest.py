@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from polybake import __version__
-from polybake.baking.assemble.build import Built
+from polybake.baking.assemble.contract import Built
 from polybake.baking.assemble.precision import stored
 from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source

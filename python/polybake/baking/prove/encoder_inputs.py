@@ -36,8 +36,8 @@ def expanded(
         types = fed[names["token_type_ids"]]
         own = {names["token_type_ids"]: types % SOUGHT}
         return Taken({**fed, **own}, ids, mask, types // SOUGHT)
-    if reference.expansion is None:
+    if reference.augmentation is None:
         return Taken(fed, ids, mask)
-    tokens = reference.expansion.numpy(ids, mask, fed["route"])
+    tokens = reference.augmentation.numpy(ids, mask, fed["route"])
     own = {names["input_ids"]: tokens.ids, names["attention_mask"]: tokens.attended}
     return Taken({**fed, **own}, tokens.ids, tokens.counted)

@@ -8,20 +8,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from polybake.base.modelfile.compare import (
+from polybake.base.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
+from polybake.base.modelfile.tolerance import (
+    TOLERANCES,
+    Slack,
+    Tolerance,
     compare_ids,
     compare_vectors,
+    differences,
     largest_difference,
     relative_difference,
 )
-from polybake.base.modelfile.fixture import (
-    TOLERANCES,
-    Tolerance,
-    decode_slack,
-    decode_vectors,
-    encode_vectors,
-)
-from polybake.base.modelfile.slack import Slack, differences
 
 CPU = TOLERANCES["cpu"]
 IDS = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4)

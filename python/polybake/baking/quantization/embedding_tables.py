@@ -4,9 +4,8 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import Nodes
-from polybake.baking.quantization.products import is_weight
+from polybake.baking.quantization.matmuls import is_weight
+from polybake.baking.quantization.nodes import Nodes, in_file
 from polybake.baking.quantization.rounding import round_rows
 
 

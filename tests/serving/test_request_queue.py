@@ -13,9 +13,9 @@ import pytest
 from polybake.errors import CheckFailed
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
-from polybake.serving import batching as under_test
-from polybake.serving.batching import Batching, Vectors
+from polybake.serving import request_queue as under_test
 from polybake.serving.refusal import Refusal
+from polybake.serving.request_queue import Batching, Vectors
 
 pytestmark = pytest.mark.anyio
 

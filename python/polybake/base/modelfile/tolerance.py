@@ -2,12 +2,86 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from polybake.base.modelfile.fixture import TOLERANCES, Tolerance
-from polybake.base.modelfile.slack import Embeddings, Slack, differences
+from polybake.base.modelfile.record import Record
+
+#: float32, int8 or uint8 ``[texts, dimension]``.
+Embeddings = NDArray[np.number[Any]]
+
+
+class Tolerance(Record):
+    """How far a client's vector may lie from the golden one, for every row and element."""
+
+    max_abs: float = Field(description="Largest absolute difference of one element.")
+    one_minus_cosine: float = Field(description="Largest 1 - cosine of one row.")
+
+
+#: Source: docs/tolerances.md, "Limits".
+TOLERANCES: dict[str, Tolerance] = {
+    "cpu": Tolerance(max_abs=1e-5, one_minus_cosine=1e-6),
+    "cuda": Tolerance(max_abs=2e-5, one_minus_cosine=1e-6),
+}
+
+
+@dataclass(frozen=True)
+class Slack:
+    """How far elements may differ; only elements whose unquantized value is at an edge may.
+
+    Attributes:
+        values: uint8 ``[texts, dimension]``: by how many steps each element may differ; for
+            packed bits, which of its bits may.
+        packed_bits: Whether an element is eight bits rather than an integer.
+    """
+
+    values: NDArray[np.uint8]
+    packed_bits: bool
+
+    @classmethod
+    def between(cls, lowest: Embeddings, highest: Embeddings, *, packed_bits: bool) -> Self:
+        """Return the slack of golden embeddings that may lie anywhere between two others."""
+        return cls(_distance(lowest, highest, packed_bits=packed_bits), packed_bits)
+
+    @classmethod
+    def of_rows(cls, parts: Sequence[Self | None]) -> Self | None:
+        """Concatenate the slack of several cases; None if they have no slack."""
+        known = [part for part in parts if part is not None]
+        if not known:
+            return None
+        return cls(np.concatenate([part.values for part in known]), known[0].packed_bits)
+
+    @property
+    def largest(self) -> float:
+        """The largest of `differences` that is no fault."""
+        none = np.zeros_like(self.values)
+        return float(np.max(differences(none, self.values, packed_bits=self.packed_bits)))
+
+    def exceeded(self, golden: Embeddings, found: Embeddings) -> NDArray[np.bool_]:
+        """Return which elements differ by more than they may."""
+        distance = _distance(golden, found, packed_bits=self.packed_bits)
+        return (distance & ~self.values) > 0 if self.packed_bits else distance > self.values
+
+
+def differences(golden: Embeddings, found: Embeddings, *, packed_bits: bool) -> NDArray[np.float64]:
+    """Return by how much each element differs; for packed bits, in how many bits."""
+    if not packed_bits:
+        return np.abs(found.astype(np.float64) - golden.astype(np.float64))
+    distance = _distance(golden, found, packed_bits=True)
+    bits = np.unpackbits(distance[..., np.newaxis], axis=-1)
+    counts: NDArray[np.float64] = np.sum(bits, axis=-1, dtype=np.float64)
+    return counts
+
+
+def _distance(a: Embeddings, b: Embeddings, *, packed_bits: bool) -> NDArray[np.uint8]:
+    """Return the steps between two integers; for packed bits, the bits that differ."""
+    if packed_bits:
+        return np.bitwise_xor(a.view(np.uint8), b.view(np.uint8))
+    return np.abs(a.astype(np.int16) - b.astype(np.int16)).astype(np.uint8)
+
 
 Float64 = NDArray[np.float64]
 

@@ -8,29 +8,29 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.baking.graph.branches import route_input
 from polybake.baking.sources.built_encoder import BuiltEncoder, named
-from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.query_augmentation import QueryAugmentation
 from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.modelfile.manifest import Feed
 
 
 @dataclass(frozen=True)
-class ExpandedEncoder(BuiltEncoder):
-    """An encoder behind an expansion.
+class AugmentedEncoder(BuiltEncoder):
+    """An encoder behind an augmentation.
 
     Attributes:
         name: The encoder's name.
         body: The encoder, which takes token ids and their mask.
-        expansion: The expansion of token ids and mask before the encoder.
-        routes: The names of the routes that the expansion knows.
+        augmentation: The augmentation of token ids and mask before the encoder.
+        routes: The names of the routes that the augmentation knows.
     """
 
     name: str
     body: BuiltEncoder
-    expansion: Expansion
+    augmentation: QueryAugmentation
     routes: tuple[str, ...]
 
     def place(self) -> EncoderGraph:
-        """Build the graph; steps see the tokens after the expansion."""
+        """Build the graph; steps see the tokens after the augmentation."""
         graph = super().place()
         fed = {value.name: value for value in graph.model.graph.inputs}
         ids, counted = (named(graph.model, name) for name in (_IDS, _COUNTED))
@@ -40,10 +40,10 @@ class ExpandedEncoder(BuiltEncoder):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add the input that chooses a route, the expansion, and the encoder."""
+        """Add the input that chooses a route, the augmentation, and the encoder."""
         route = route_input(builder)
         op = builder.op
-        tokens = self.expansion.build(op, values["input_ids"], values["attention_mask"], route)
+        tokens = self.augmentation.build(op, values["input_ids"], values["attention_mask"], route)
         tokens.ids.name, tokens.counted.name = _IDS, _COUNTED
         return self.body.build(
             builder, {"input_ids": tokens.ids, "attention_mask": tokens.attended}
@@ -51,7 +51,7 @@ class ExpandedEncoder(BuiltEncoder):
 
     def reference(self, folder: Path) -> SourceReference:
         """Return the encoder alone; a proof expands its rows in NumPy."""
-        return replace(self.body.reference(folder), expansion=self.expansion)
+        return replace(self.body.reference(folder), augmentation=self.augmentation)
 
 
 _IDS, _COUNTED = "expanded_ids", "counted_tokens"
