@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PlainSerializer,
     PlainValidator,
     PositiveInt,
     PrivateAttr,
@@ -52,6 +53,7 @@ def _source(value: object) -> HubReference | Path:
 ModelSource = Annotated[
     HubReference | Path,
     PlainValidator(_source),
+    PlainSerializer(str, return_type=str, when_used="json"),
     WithJsonSchema({"format": "path", "type": "string"}),
 ]
 

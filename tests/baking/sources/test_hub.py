@@ -22,6 +22,7 @@ from models.folders.tiny_folders import (
 from models.folders.torch_saved import write_torch
 from polybake.baking.sources import Source, open_source
 from polybake.base.files.hub_reference import parse_source
+from polybake.base.files.model_folder import SourceSettings
 from polybake.base.modelfile.container import read_head
 from polybake.cli.main import app
 from polybake.errors import InputError, PolybakeError, RequirementMissing
@@ -83,7 +84,7 @@ def reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reach:
 
 def opened(reference: str = f"hub:{NAME}", **asked: Any) -> Source:
     """The source of a reference."""
-    return open_source(parse_source(reference), **asked)
+    return open_source(parse_source(reference), SourceSettings(**asked))
 
 
 def fetched(hub: Hub, *endings: str) -> set[str]:
