@@ -19,7 +19,7 @@ def processors() -> int:
 
 
 def limited() -> bool:
-    """Whether they are fewer than the machine has."""
+    """Return whether this process may use fewer processors than the machine has."""
     return processors() < (os.cpu_count() or 1)
 
 

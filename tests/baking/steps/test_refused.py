@@ -132,7 +132,7 @@ HYBRID = Hybrid(
         ([MEAN, Splade()], "splade takes token embeddings"),
         ([MEAN, Unpad()], "unpad takes token embeddings .*; put it before the step that pools"),
         ([MEAN, HYBRID], "hybrid takes token embeddings"),
-        ([Spans()], "a beginning and an end takes 2 elements"),
+        ([Spans()], "reads the scores of a beginning and of an end, 2 elements"),
         ([Select(places=(0, 1)), Spans()], "rows are single texts; expected questions"),
         ([Dense(weight=WEIGHT[:, :6])], "weight takes 6 elements and the embedding has 7"),
         ([LayerNorm(weight=ROW[:6])], "weight takes 6 elements and the embedding has 7"),

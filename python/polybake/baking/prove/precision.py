@@ -48,7 +48,7 @@ def exact_golden(exact: GraphRun) -> Expectation:
 
 
 def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Expectation:
-    """Return the expectation of a proven graph that rounds within, like its source."""
+    """Return the expectation of a proven graph that quantizes values as its source does."""
     tolerances = rounding_tolerances(_moved(exact, graph, texts))
     return Expectation(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
 

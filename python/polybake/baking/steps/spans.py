@@ -37,8 +37,9 @@ class Spans(Step):
         size = check_tokens(state.x, self.name)
         if size != 2:
             raise InputError(
-                f"{self.name}: a beginning and an end takes 2 elements and the embedding has "
-                f'{size}; put it after step = "head" of a model saved as …ForQuestionAnswering'
+                f"{self.name}: reads the scores of a beginning and of an end, 2 elements a token, "
+                f'and the token embeddings have {size}; put it after step = "head" of a model '
+                "saved as …ForQuestionAnswering"
             )
         if state.sought is None:
             raise InputError(

@@ -24,7 +24,7 @@ class MultiVector(Task):
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """Return whether the source's folder says so."""
+        """Return whether the source is saved as a model of many vectors a text."""
         return source.saved_as == "MultiVectorEncoder"
 
     def recipe(self, source: Source) -> Recipe:

@@ -25,7 +25,7 @@ class Sparse(Task):
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """Return whether the folder says so; a masked language model is no proof of it."""
+        """Return whether the source is saved as a SparseEncoder, not as a mere language model."""
         return source.saved_as == "SparseEncoder"
 
     def recipe(self, source: Source) -> Recipe:

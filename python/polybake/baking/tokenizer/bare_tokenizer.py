@@ -61,7 +61,7 @@ class BareTokenizer:
         return min((text.find(one) for one in self._special if one in text), default=None)
 
     def cuts(self, before: str, gap: str, *, ends: bool) -> tuple[int, int]:
-        """Where the gap behind a text is parted from it, and from the next text.
+        """Return where the gap behind a text begins and ends, as tokens are split there.
 
         If no text stands behind the gap (``ends``), it is parted at once, as a text that is cut
         must lose nothing of the prompt.

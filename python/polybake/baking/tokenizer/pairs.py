@@ -29,7 +29,7 @@ def for_pairs(
         pieces = (piece.model_copy(update={"type_id": 0}) for piece in pair.pieces)
         pair = pair.model_copy(update={"pieces": tuple(pieces)})
     if sought:
-        pair = _sought(pair)
+        pair = _marked(pair)
     bare = baked.with_parts(truncation=None, post_processor=None)
     return bare, pair.model_copy(update={"truncate": cut})
 
@@ -54,8 +54,8 @@ def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
     )
 
 
-def _sought(pair: Pair) -> Pair:
-    """Return the pair with types that say that answers are sought in the second text."""
+def _marked(pair: Pair) -> Pair:
+    """Return the pair whose types mark the second text as the one that answers are taken from."""
     if pair.pieces[0].id is None:
         raise InputError(
             "the tokenizer puts no token before a question, expected one that stands for no "

@@ -172,15 +172,15 @@ class _Search:
         differ = gap.of_texts > LIMIT * np.linalg.norm(gap.theirs, axis=1)
         return [row != other for row, other in pairs] == list(differ)
 
-    def _forms(self, one: Departure) -> Iterator[Departure]:
+    def _forms(self, departure: Departure) -> Iterator[Departure]:
         """Yield a departure, and it with the rounding that the given vectors show."""
-        rounded = self.rounded
-        if rounded is None or one.name != rounded.name:
-            yield one
-        elif rounded:
-            yield rounded
-        if rounded and one.way.stored is None and (pair := one.joined(rounded)):
-            yield pair
+        rounding = self.rounded
+        if rounding is None or departure.name != rounding.name:
+            yield departure
+        else:
+            yield rounding
+        if rounding and departure.way.stored is None and (both := departure.joined(rounding)):
+            yield both
 
     def _constant(self) -> Departure | None:
         """Return the constant vector that other texts than those of the second look determine."""

@@ -79,7 +79,7 @@ def strictest(parts: ModelParts) -> Tolerance:
 
 
 def vectors_of(runner: Runner, rows: Rows) -> list[Embeddings]:
-    """Return ``[vectors, dimension]`` for each row, mostly with one vector."""
+    """Return ``[vectors, dimension]`` for each row; most models have 1 vector a row."""
     if runner.contract.output.counts is None:
         return [*runner.embed(rows)[:, None]]
     return [vectors for row in rows for vectors in runner.of_each([row])]
