@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 #: The reasons that there are, which listed.toml explains.
 REASONS = {
     *("damaged", "another", "exported", "machine", "hub", "given", "oracle", "baked"),
-    *("elsewhere", "fitted", "unreachable"),
+    *("elsewhere", "fitted", "options", "unreachable"),
 }
 
 
