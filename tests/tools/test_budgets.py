@@ -39,6 +39,16 @@ def test_all_templates_together_have_a_limit(tmp_path: Path) -> None:
     assert budgets.counted_templates(tmp_path) == ("lines 16001 of 16000, files 2 of 420", False)
 
 
+def test_the_core_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imports and docstrings are lines, and no statements."""
+    (tmp_path / "one.py").write_text('"""A file."""\nimport os\n\n\ndef f():\n    return os.sep\n')
+    monkeypatch.setattr(budgets, "CORE", (6, 1, 2))
+    told = "lines 6 of 6, files 1 of 1, statements 2 of 2"
+    assert budgets.counted_core(tmp_path) == (told, True)
+    (tmp_path / "two.py").touch()
+    assert budgets.counted_core(tmp_path)[1] is False
+
+
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_a_task_adds_few_lines(task: str, tmp_path: Path) -> None:
     """The library of each is a wrapper around that of every client."""
