@@ -78,7 +78,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
 
 def test_old_runtimes_load_it(tmp_path: Path) -> None:
     """The opset is that of our own encoders, and no input or output has a fixed axis."""
-    source = open_source(saved(tmp_path, ernie()), "torch")
+    source = open_source(saved(tmp_path, ernie()), SourceSettings(encoder="torch"))
     graph = source.encoder.place()
     assert source.encoder.name == "torch:ernie"
     assert graph.model.opset_imports[""] == 18
@@ -126,7 +126,7 @@ def test_a_wrong_export_is_refused(model: Callable[[], Any], message: str, tmp_p
 
 def test_an_export_is_proven_at_every_shape(tmp_path: Path) -> None:
     """Batches of 1 to 3 texts of 1 token to the longest are run, padded on both sides."""
-    source = open_source(saved(tmp_path, ernie()), "torch")
+    source = open_source(saved(tmp_path, ernie()), SourceSettings(encoder="torch"))
     masks = [
         one.fed["attention_mask"]
         for one in expectations(TorchModel(ernie().eval(), ["input_ids"]), source.tokenizer)

@@ -16,7 +16,7 @@ from models.folders.tiny_folders import write_json, write_tokenizer
 from polybake.baking.tokenizer import conversion, conversion_program
 from polybake.baking.tokenizer.conversion import convert
 from polybake.baking.tokenizer.open_tokenizer import open_tokenizer, with_tokenizer
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.errors import InputError, RequirementMissing
 
 pytestmark = pytest.mark.slow
@@ -211,7 +211,7 @@ def test_no_code_and_no_path_of_a_model_is_passed_on(tmp_path: Path) -> None:
     settings = {"auto_map": code, "vocab_file": "/etc/passwd", "mask_token": "[MASK]"}
     write_old(tmp_path, "BertTokenizer", **settings)
     (tmp_path / "own.py").write_text("open('ran', 'w')", "utf-8")
-    folder = ModelFolder.at(tmp_path, ["auto_map.AutoTokenizer"])
+    folder = ModelFolder.at(tmp_path, SourceSettings(allow_unknown=("auto_map.AutoTokenizer",)))
     assert conversion._settings(folder, "BertTokenizer") == {
         "tokenizer_class": "BertTokenizer",
         "model_max_length": 60,
