@@ -93,7 +93,6 @@ class ModelTable(SourceSettings):
     storage: Storage = "checkpoint"
     weights: WeightsPlace = "inside"
     calibration: File | None = None
-    functions: bool = False
     expose: tuple[str, ...] = ()
 
 

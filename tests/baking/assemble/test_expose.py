@@ -25,17 +25,16 @@ TEXTS = ["the river", "water"]
 ROWS = [[2, 11, 13, 3], [2, 5, 3]]
 
 
-def bake_tiny(tmp_path: Path, *expose: str, functions: bool = False) -> BakeReport:
+def bake_tiny(tmp_path: Path, *expose: str) -> BakeReport:
     source = open_source(write_bert(tmp_path / "model"))
     out = tmp_path / "out.onnx"
-    return bake(source, STEPS, out, name="tiny", functions=functions, expose=expose)
+    return bake(source, STEPS, out, name="tiny", expose=expose)
 
 
-@pytest.mark.parametrize("functions", [False, True])
-def test_gives_what_each_name_means(functions: bool, tmp_path: Path) -> None:
+def test_gives_what_each_name_means(tmp_path: Path) -> None:
     """Steps by name and by place, and token embeddings, hold the values that lead to the vector."""
     names = ("pool", "steps.1", "token_embeddings", "steps.2")
-    report = bake_tiny(tmp_path, *names, functions=functions)
+    report = bake_tiny(tmp_path, *names)
     session = open_session(report.path)
     outputs = ["sentence_embedding", *names]
     assert [one.name for one in session.get_outputs()] == outputs

@@ -48,7 +48,7 @@ def test_quantize_stands_last(tmp_path: Path) -> None:
     """The floats before quantization are a second output."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     steps = [Pool(mode="mean"), Truncate(dimension=8), Quantize(precision="ubinary")]
-    output = fold(steps, graph, functions=True).output
+    output = fold(steps, graph).output
     assert (output.dtype, output.dimension, output.packed_bits) == ("uint8", 1, True)
     names = [value.name for value in graph.model.graph.outputs]
     assert names == ["sentence_embedding", "unquantized_embedding"]

@@ -161,13 +161,12 @@ def test_a_file_that_ends_onnx_runtime_is_baked(tmp_path: Path) -> None:
             assert vector == pytest.approx((x * SCALE).mean(axis=0), abs=1e-5)
 
 
-@pytest.mark.parametrize("functions", [False, True])
-def test_a_step_that_gives_no_bias_is_baked(functions: bool, tmp_path: Path) -> None:
+def test_a_step_that_gives_no_bias_is_baked(tmp_path: Path) -> None:
     """The builder names an empty input for None, and the file has none."""
     (tmp_path / "own.py").write_text(STEP, encoding="utf-8")
     source = open_source(write_bert(tmp_path / "m"))
     specs = [{"step": "pool", "mode": "mean"}, {"step": "python", "file": "own.py"}]
     steps = resolve(specs, base=tmp_path, source=source)
     out = tmp_path / "out.onnx"
-    bake(source, steps, out, name="tiny", functions=functions)
+    bake(source, steps, out, name="tiny")
     assert all("" not in node.input[-1:] for node in every_node(onnx.load(out)))

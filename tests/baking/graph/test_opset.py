@@ -167,12 +167,9 @@ def test_the_version_of_a_type(dtype: str, needed: int, place: str) -> None:
     assert found.ir_version == needed
 
 
-@pytest.mark.parametrize("functions", [False, True])
 @pytest.mark.parametrize(("opset", "own", "needed"), [(12, 6, 7), (17, 14, 8), (21, 11, 10)])
-def test_a_source_of_any_version(
-    opset: int, own: int, needed: int, functions: bool, tmp_path: Path
-) -> None:
-    """The file has that of its opset and of functions; domains and devices of nothing go."""
+def test_a_source_of_any_version(opset: int, own: int, needed: int, tmp_path: Path) -> None:
+    """The file has that of its opset; domains and devices of nothing go."""
     rows = "rows = Gather (table, input_ids)  last_hidden_state = Tanh (rows)"
     model = encoder(body=rows, opset=opset, ir_version=own)
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
@@ -180,9 +177,9 @@ def test_a_source_of_any_version(
         model.configuration.add(name="two", num_devices=2)
         model.graph.node[0].device_configurations.add(configuration_id="two", pipeline_stage=1)
     source = open_source(write_encoder(tmp_path / "m", model))
-    path = bake(source, POOL, tmp_path / "out.onnx", name="tiny", functions=functions).path
+    path = bake(source, POOL, tmp_path / "out.onnx", name="tiny").path
     found = onnx.load(path)
-    assert found.ir_version == max(needed, 8 * functions)
+    assert found.ir_version == needed
     assert "ai.onnx.ml" not in {one.domain for one in found.opset_import}
     assert not found.configuration
     assert not any(node.device_configurations for node in found.graph.node)

@@ -36,8 +36,6 @@ def place(
     steps: Sequence[Step],
     prompts: Prompts,
     task: Task,
-    *,
-    functions: bool = False,
 ) -> tuple[EncoderGraph, Folded]:
     """Place an encoder in a graph, and fold the steps over it."""
     graph = seek(encoder.place()) if task.seeks else encoder.place()
@@ -47,7 +45,6 @@ def place(
         prompts.inputs,
         output=task.output,
         by_token=task.by_token,
-        functions=functions,
     )
     _check_outputs(task, folded)
     return graph, folded
@@ -62,7 +59,7 @@ def build(
     settings: ModelTable,
 ) -> tuple[ir.Model, Built]:
     """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet."""
-    graph, folded = place(encoder, steps, prompts, task, functions=settings.functions)
+    graph, folded = place(encoder, steps, prompts, task)
     expose_values(settings.expose, graph, steps, folded.results)
     rows = table_rows(graph.state.input_ids)
     compute_pooled_rows(graph.model)

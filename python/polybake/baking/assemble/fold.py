@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from onnxscript import ir
 
-from polybake.baking.graph.functions import call_as_function, remove_unused_literals
 from polybake.baking.sources.source import EncoderGraph
 from polybake.baking.steps import Step, Values
 from polybake.baking.tasks import Embed
@@ -38,7 +37,6 @@ def fold(
     *,
     output: str = Embed.output,
     by_token: bool = Embed.by_token,
-    functions: bool = False,
 ) -> Folded:
     """Append every step to the graph, and make the last result its output.
 
@@ -46,7 +44,7 @@ def fold(
     at an edge.
     """
     _check_order(steps, graph)
-    op, nodes, state = graph.builder.op, graph.model.graph, graph.state
+    op, state = graph.builder.op, graph.state
     for one in inputs:
         if getattr(state, one.name) is None:
             fed = graph.builder.input(one.name, ir.DataType.INT64, [1])
@@ -56,22 +54,14 @@ def fold(
         if step.dtype != "float32":
             state = state.becomes(op.Identity(state.x))
             _give(graph, state.x, UNQUANTIZED, "batch", *(state.x.shape or ())[1:])
-        kind, scope, before = type(step).__name__, f"steps.{index}", nodes.num_nodes()
-        graph.builder.push_module(scope, kind)
+        graph.builder.push_module(f"steps.{index}", type(step).__name__)
         try:
             state = step.build(op, state)
-            if functions and not step.changes:
-                called = call_as_function(
-                    kind, scope, graph.model, graph.builder, nodes[before:], state.x
-                )
-                state = state.becomes(called)
         except InputError as error:
             raise InputError(f"steps[{index}]: {error}") from error
         finally:
             graph.builder.pop_module()
         results.append(state.x)
-    if functions:
-        remove_unused_literals(nodes)
     further = [_further(graph, name, one) for name, one in [*state.further.items()][::-1]]
     counts = next((one.counts for one in state.further.values()), None)
     if counts is not None:
