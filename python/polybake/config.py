@@ -273,7 +273,7 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _relative_to(folder: Path, config: Config) -> Config:
-    """Put the folder of polybake.toml before every relative path."""
+    """Return the config with each relative path made relative to polybake.toml's folder."""
     fixtures, source = config.fixtures, config.model.source
     calibration = config.model.calibration
     clients = config.clients or dict.fromkeys(DEFAULT_LANGUAGES, ClientTable())

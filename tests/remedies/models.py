@@ -129,7 +129,7 @@ def words(folder: Path) -> Path:
     module = {"idx": 0, "name": "0", "path": "", "type": WORDS.format("WordEmbeddings")}
     write_json(folder / "modules.json", [module])
     rows = np.random.default_rng(1).normal(size=(2, 3)).astype(np.float32)
-    save_file({"emb_layer.weight": rows}, folder / "model.safetensors")
+    save_file({"embedding.weight": rows}, folder / "model.safetensors")
     return folder
 
 

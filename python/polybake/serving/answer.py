@@ -1,4 +1,4 @@
-"""Answers as JSON, with numbers as they are in the vectors."""
+"""JSON responses, in which each float32 has only as many digits as identify it."""
 
 from typing import Any
 

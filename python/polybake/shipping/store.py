@@ -140,7 +140,7 @@ class Store:
 
 
 def files_of(config: Config, lock: Lock) -> dict[Path, LockedFile]:
-    """The files that a store keeps, by where they belong here."""
+    """The model files that polybake.lock lists, by their local paths."""
     output = config.model.output
     found = {config.folder / name: file for name, file in lock.files.items()}
     for path in found:

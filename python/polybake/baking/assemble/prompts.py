@@ -47,7 +47,7 @@ def bake_prompts(
         if len(name) + len(text) > _LONGEST:
             raise InputError(
                 f"prompts: {name[:40]!r} has {len(text)} characters, expected at most {_LONGEST} "
-                "with its name; shorten it, as every text is embedded behind it"
+                "with its name; shorten it, because it is put before every text"
             )
     used = default or (source.default_prompt if texts is None else None)
     if used is not None and used not in found:

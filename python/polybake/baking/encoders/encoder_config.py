@@ -131,9 +131,9 @@ class EncoderConfig(Settings):
         return replace(options, windows=tuple(window if slid else None for slid in sliding))
 
     def two_thetas(self, options: Options, full: float, sliding: float) -> Options:
-        """Read the base of the frequencies of layers with and without a window.
+        """Read two RoPE thetas: of layers with full attention, and of layers with a window.
 
-        Without ``rope_parameters`` they are those that transformers 4 has keys for.
+        A theta that ``rope_parameters`` does not give is ``full`` or ``sliding``.
         """
         self.only("rope_scaling", None)
         thetas = {"full_attention": full, "sliding_attention": sliding}

@@ -143,6 +143,6 @@ class Transformer(Part):
         return [(biases[window], turns.get(each), past) for window, each in pairs]
 
     def finish(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Normalise and project what the last layer gives."""
+        """Apply the final norm and the output projection, if the model has them."""
         x = x if self.final_norm is None else self.final_norm(op, x)
         return x if self.projection is None else self.projection(op, x)

@@ -148,7 +148,7 @@ _ALIKE = {"prompt", "unicode", "user"}
 
 
 def embedded_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Keep each case that still fits, in the given order of priority, and a case of each kind."""
+    """Return the cases that fit the size limits, in order of priority; each kind has a case."""
     kept: list[Case] = []
     kinds: set[object] = set()
     room, more = LARGEST - _ENVELOPE, LARGEST_KINDS

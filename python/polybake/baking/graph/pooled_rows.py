@@ -145,7 +145,7 @@ def _rows_alone(value: ir.Value, wanted: dict[ir.Value, tuple[_Rows, _Users]]) -
 
 
 def _operands(node: ir.Node, axis: int) -> _Operands | None:
-    """Return the inputs whose rows give the rows of the result; None where no rows alone do."""
+    """Return the inputs of which a result row needs one row; None if it needs several rows."""
     result, kind = node.outputs[0].shape, node.op_type
     if result is None or node.domain:
         return None

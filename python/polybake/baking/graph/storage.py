@@ -156,7 +156,7 @@ def cast(value: ir.Value, dtype: ir.DataType, name: str, beside: ir.Node) -> ir.
 
 
 def drop_unused_weights(graph: ir.Graph) -> None:
-    """Remove the initializers that others have taken the place of."""
+    """Remove the initializers that no node uses and that are no graph output."""
     for weight in list(graph.initializers.values()):
         if not weight.uses() and not weight.is_graph_output():
             graph.initializers.pop(str(weight.name))

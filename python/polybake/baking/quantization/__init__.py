@@ -1,1 +1,1 @@
-"""Fewer bits for graphs, without dependence on the batch, and the way back to float32."""
+"""Quantize graphs to float16, int8 or int4; a text's vector depends on no other text."""

@@ -51,7 +51,7 @@ def _heads(
     divisor: ir.Value,
     factor: ir.Value,
 ) -> ir.Value:
-    """Attention of ``[batch, heads, rows, size]``."""
+    """Compute attention of ``[batch, heads, rows, size]`` by matmuls and a softmax."""
     scores = op.MatMul(query, op.Transpose(key, perm=[0, 1, 3, 2]))
     scaled = OrValue([op.Div(scores, divisor), op.Mul(scores, factor), scores])
     mixed: ir.Value = op.MatMul(op.Softmax(op.Add(scaled, bias), axis=-1), value)

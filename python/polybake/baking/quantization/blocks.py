@@ -1,4 +1,4 @@
-"""Round a weight to four bits, with a scale and a zero for each block of a column.
+"""Round a weight matrix to 4 bits, with a scale and a zero point per block of a column.
 
 Source: ``MatMulNBits`` of ONNX Runtime's ContribOperators.md, for the layout.
 """

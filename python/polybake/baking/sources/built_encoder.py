@@ -42,7 +42,7 @@ class BuiltEncoder(abc.ABC):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; give its embeddings and hidden states."""
+        """Add the encoder to a graph; return its token embeddings and hidden states."""
 
     def further(self, model: ir.Model) -> list[ir.Value]:  # noqa: ARG002 - for those that have any
         """Return what the encoder's own file gives besides its embeddings: nothing."""

@@ -84,7 +84,7 @@ class Checkpoint(BuiltEncoder):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value], past: Past | None = None
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; give its token embeddings and hidden states.
+        """Add the encoder to a graph; return its token embeddings and its hidden states.
 
         ``past`` is the prefix of the rows, behind which a causal encoder begins.
 
@@ -164,7 +164,7 @@ _CHOICES = {
 
 
 class _Positions(JsonModel):
-    """The key of config.json that tells architectures of one ``model_type`` apart."""
+    """The config.json key that distinguishes architectures with the same ``model_type``."""
 
     position_embedding_type: object = None
 

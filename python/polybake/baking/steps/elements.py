@@ -69,7 +69,7 @@ class Select(Pointwise):
         return op.Gather(x, [*self.places], axis=-1)
 
     def formula(self, x: Floats) -> Floats:
-        """Choose in NumPy."""
+        """Apply the step to NumPy arrays; return the next state."""
         return np.take(x, self.places, axis=-1)
 
 
@@ -102,7 +102,7 @@ class KeepLargest(Pointwise):
         return y
 
     def formula(self, x: Floats) -> Floats:
-        """Choose in NumPy."""
+        """Apply the step to NumPy arrays; return the next state."""
         places = np.argsort(-np.abs(x), axis=-1, kind="stable")[..., : self.count]
         kept = np.zeros_like(x)
         np.put_along_axis(kept, places, np.take_along_axis(x, places, axis=-1), axis=-1)

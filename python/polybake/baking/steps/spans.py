@@ -72,7 +72,7 @@ class Spans(Step):
         return frozenset({"attention_mask"})
 
     def numpy(self, state: Arrays) -> Arrays:
-        """Compute the same in NumPy."""
+        """Choose the spans in NumPy arrays; return the next state."""
         mask, sought = state.attention_mask, state.sought
         first = (mask.cumsum(axis=1) == 1) & (mask == 1)
         legal = first | (sought == 1)

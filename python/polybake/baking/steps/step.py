@@ -38,7 +38,7 @@ class Step(BaseModel, abc.ABC):
 
     @abc.abstractmethod
     def numpy(self, state: Arrays) -> Arrays:
-        """Compute the same in NumPy."""
+        """Apply the step to NumPy arrays; return the next state."""
 
     @property
     def inner(self) -> Mapping[str, tuple[Step, ...]]:

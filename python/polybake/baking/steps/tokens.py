@@ -99,6 +99,6 @@ class Unpad(Step):
         return frozenset({"counts"})
 
     def numpy(self, state: Arrays) -> Arrays:
-        """Choose in NumPy."""
+        """Apply the step to NumPy arrays; return the next state."""
         counted = state.attention_mask.astype(bool)
         return state.becomes(state.x[counted], counts=counted.sum(axis=1).astype(np.int64))

@@ -50,7 +50,7 @@ class Answer(Task):
         return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the model's head, the spans of the text, and their rows."""
+        """Return three steps: the model's trained head, ``spans`` and ``unpad``."""
         needed_head(source, "answer questions", _KIND)
         return ({"step": HEAD}, {"step": "spans"}, {"step": "unpad"})
 

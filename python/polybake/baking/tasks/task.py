@@ -89,7 +89,7 @@ class Task(abc.ABC):
     by_token: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
-        """Return the texts of a golden case's rows, such as pairs, or their beginnings."""
+        """Return the inputs of a golden case: the texts, pairs of them, or truncated texts."""
         return texts
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:  # noqa: ARG002

@@ -42,7 +42,10 @@ def fault_of(coded: str) -> str | None:
 
 
 def _fault_of_array(units: np.ndarray, replacements: bytes) -> str | None:
-    """Check where each unit, ``int64[units]``, leads, whether a search reaches it or not."""
+    """Return the first fault of a double array, ``int64[units]``; None if it has none.
+
+    All units are checked, also those that no search reaches.
+    """
     # A unit with the highest bit is the value of a leaf; of these only the first is searched.
     places = np.flatnonzero((units >> 31 == 0) | (np.arange(len(units)) == 0))
     inner = units[places]

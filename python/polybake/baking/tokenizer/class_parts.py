@@ -25,7 +25,7 @@ _CLIP_WORDS = (
 
 @dataclass(frozen=True)
 class ClassParts:
-    """The parts of a class's tokenizer, with the settings of a folder.
+    """The parts that a transformers tokenizer class makes from a folder's settings.
 
     Attributes:
         model: The type of the model.

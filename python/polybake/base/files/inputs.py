@@ -27,7 +27,7 @@ def asked(path: Path) -> Path:
 
 @contextmanager
 def noting_inputs() -> Iterator[dict[Path, Stamp]]:
-    """What is asked for within the block, as it is when it is first asked for."""
+    """Yield the paths given to `asked` within the block, each with its stamp at the first call."""
     noted: dict[Path, Stamp] = {}
     token = _ASKED.set(noted)
     try:

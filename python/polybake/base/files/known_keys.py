@@ -97,7 +97,7 @@ class Allowed:
             )
 
     def check_all_met(self) -> None:
-        """Check that every allowed key is an unknown key of some file."""
+        """Refuse an allowed key that is an unknown key of no file of the model."""
         left = [key for key in self.keys if key not in self.met]
         if left:
             raise InputError(

@@ -96,7 +96,7 @@ _NUMBERS = 2
 
 @dataclass(frozen=True)
 class Difference:
-    """The place of a difference from the golden answer, and its size."""
+    """A difference from the golden answer: its message, row, element and size."""
 
     message: str
     row: int | None = None

@@ -69,7 +69,7 @@ class Window(ABC):
     @property
     @abstractmethod
     def names(self) -> Iterable[str]:
-        """The columns of the rows."""
+        """The names of all columns of the rows."""
 
     @abstractmethod
     def objects(self) -> Iterator[str]:

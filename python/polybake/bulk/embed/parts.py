@@ -79,7 +79,7 @@ class Parts:
         self._found[number] = path
 
     def ended(self, count: int) -> list[Path]:
-        """Return the parts in order."""
+        """Return the files of ``count`` parts, in order; further parts are refused or deleted."""
         if len(self._found) > count:
             self._drop_from(count, "they hold more texts than there are")
         return [self._found[number] for number in range(count)]

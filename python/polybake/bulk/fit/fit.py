@@ -156,7 +156,7 @@ class Moments:
 
 
 def fitted(moments: Moments, wanted: Wanted) -> FittedArrays:
-    """Compute the arrays of the steps.
+    """Compute the parameters of the fitted steps from the moments of a corpus.
 
     Returns:
         float32 arrays by file name: ``mean.npy`` ``[dimension]``, ``components.npy``

@@ -26,10 +26,10 @@ _LINE = 120
 
 
 def csharp_literal(value: JsonValue, level: int) -> str:
-    """An expression for a field of a class, which has the type that it is to be.
+    """Write a C# expression for a value; the field that it initializes gives its type.
 
-    Texts or numbers by names of the model's are a dictionary, in one line; whatever else has names
-    is a record.
+    A mapping to strings alone, or to integers alone, becomes a dictionary in one line; any other
+    mapping becomes a record.
     """
     if isinstance(value, str):
         return csharp_string(value)

@@ -28,7 +28,7 @@ def python_literal(value: JsonValue, level: int) -> str:
 
 
 def _literal(value: JsonValue, level: int, before: int) -> str:
-    """Write a value behind so many columns of its line, besides the indentation."""
+    """Write a value that starts ``before`` columns after its line's indentation."""
     if isinstance(value, str):
         return python_string(value)
     if not isinstance(value, list | dict) or not value:

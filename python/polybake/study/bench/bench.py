@@ -62,7 +62,7 @@ def bench(
     paired = {one.embedder.manifest.contract.pair is not None for one in candidates}
     if len(paired) > 1:
         raise InputError(
-            "models of texts and of pairs do different work; measure those of one kind at a time"
+            "models of texts and of pairs do different work; measure one kind at a time"
         )
     if True in paired:
         workloads = [one.paired() for one in workloads]

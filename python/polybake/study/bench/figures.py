@@ -105,7 +105,7 @@ class Row(Figure):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def latency(self) -> dict[str, float] | None:
-        """Percentiles of the calls, in seconds; None if a round is one call."""
+        """Percentiles of a call's seconds; None if each round has only one call."""
         if self.timing is None or len(self.timing.seconds[0]) == 1:
             return None
         return {f"p{percent}": self.timing.percentile(percent) for percent in PERCENTILES}

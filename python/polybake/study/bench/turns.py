@@ -31,7 +31,7 @@ class Timing(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def spread(self) -> float:
-        """The largest less the smallest median of a round, as a fraction of the median."""
+        """The range of the rounds' medians, divided by the median of all calls."""
         rounds = [statistics.median(calls) for calls in self.seconds]
         return (max(rounds) - min(rounds)) / self.median
 

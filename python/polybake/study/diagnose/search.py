@@ -58,7 +58,7 @@ _TIME = 40.0
 
 @dataclass(frozen=True)
 class Explanations:
-    """The explanations of a gap.
+    """Explanations of the difference between given vectors and the model file's vectors.
 
     Attributes:
         found: Best first. Departures that the texts cannot tell apart are one explanation.

@@ -123,9 +123,9 @@ def _directions(vectors: Float64) -> Float64:
 
 
 def _shares(expected: Float64, found: Float64) -> Float64:
-    """Return the fraction of the found nearest that are as near, by what is expected, as its tenth.
+    """Return each query's share of the 10 nearest texts in ``found`` that ``expected`` has too.
 
-    So equally near texts may replace each other.
+    A text counts if it is as near as the tenth in ``expected``, so ties may replace each other.
     """
     nearest = np.argpartition(-found, NEAREST - 1, axis=1)[:, :NEAREST]
     tenth = -np.partition(-expected, NEAREST - 1, axis=1)[:, NEAREST - 1, np.newaxis]

@@ -75,7 +75,7 @@ class StageResult:
         return Cosines(float(least), float(hundredth), float(median))
 
     def add(self, text: Text, *, same: bool) -> None:
-        """Count a text."""
+        """Count a text; if it differs, count it as differing and perhaps keep it as ``worst``."""
         self.texts += 1
         self.differing += not same
         if not same and (self.worst is None or (blank(self.worst) and not blank(text))):

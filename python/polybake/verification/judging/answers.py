@@ -60,7 +60,7 @@ def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
 
 
 def _placed(group: Sequence[Any], places: Mapping[str, int], first: int) -> list[Any]:
-    """Sort entries of one score: each at its golden place if possible, the others in between."""
+    """Order tied entries by their golden positions; other entries fill the positions left."""
     known = {places.get(_without_score(entry), -1): entry for entry in group}
     here = range(first, first + len(group))
     others = iter([entry for entry in group if places.get(_without_score(entry), -1) not in here])

@@ -1,4 +1,4 @@
-"""The calls of golden cases as clients have them: of one aggregation or context, or as a stream."""
+"""Client calls of golden cases: one aggregation or context per call, or a stream of texts."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -31,7 +31,7 @@ class Subtracted:
     normalized: bool
 
     def __call__(self, x: Vectors) -> Vectors:
-        """Return vectors of the same shape."""
+        """Return ``x`` minus the vector, in float32, normalized if the model normalizes."""
         left = x - self.vector
         return np.asarray(unit(left) if self.normalized else left, np.float32)
 

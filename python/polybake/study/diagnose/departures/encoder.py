@@ -88,7 +88,7 @@ def _by_erf(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _cubic(node: NodeProto, nodes: Any) -> str | None:
-    """Return the x of a tanh of x and its cube: the value that is added to a product of itself."""
+    """Return ``x`` if the node is the tanh of GELU, ``tanh(a * (x + b * x**3))``; else None."""
     if node.op_type != "Tanh":
         return None
     made = {name: one for one in nodes for name in one.output}

@@ -1,4 +1,4 @@
-"""Departures of tokens: another limit, no special tokens, other settings of the tokenizer."""
+"""Known differences in token ids: token limit, special tokens, tokenizer settings."""
 
 from __future__ import annotations
 
