@@ -140,12 +140,8 @@ def _options(folder: ModelFolder, architecture: Architecture) -> Options:
     Raises:
         InputError: It has an unknown key, or what the user says has no meaning for it.
     """
-    remedy, said = "export this model to ONNX and give the .onnx file", folder.settings
-    config = EncoderConfig(
-        folder.values("config.json", remedy),
-        folder.path / "config.json",
-        remedy=remedy,
-        choices={"attention": said.attention, "adapter": said.adapter},
+    config = folder.counted(
+        "config.json", EncoderConfig, "export this model to ONNX and give the .onnx file"
     )
     options = architecture.read(config)
     for key, value in config.choices.items():

@@ -54,7 +54,7 @@ def tensors_of(file: Path, names: Mapping[str, str]) -> dict[str, NDArray[np.flo
     found = {tensor.name: tensor for tensor in _tensors(file)}
     if sorted(found) != sorted(names.values()):
         raise InputError(
-            f"{file}: holds {', '.join(sorted(found))}; "
+            f"{file}: holds {', '.join(sorted(found)) or 'no tensor'}; "
             f"expected {', '.join(sorted(names.values()))}; download the module again"
         )
     return {key: _read(found[name]) for key, name in names.items()}

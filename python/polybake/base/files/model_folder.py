@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from polybake.base.files.inputs import asked
 from polybake.base.files.known_keys import Allowed
+from polybake.base.files.settings import Settings
 from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
 
@@ -19,6 +20,7 @@ _CACHED = "models--"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 Model = TypeVar("Model", bound=BaseModel)
+Counted = TypeVar("Counted", bound=Settings)
 
 _OBJECT: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
@@ -139,17 +141,17 @@ class ModelFolder:
         self.allowed.check(path, read, remedy)
         return read
 
-    def values(self, name: str, remedy: str) -> dict[str, object]:
-        """Return the values of the JSON file ``name`` by key.
-
-        Raises:
-            InputError: There is no such file, or it holds no object.
-        """
-        path = self.needed_file(name)
+    def counted(
+        self, name: str, kind: type[Counted], remedy: str, *, needed: bool = True
+    ) -> Counted:
+        """Open the JSON file ``name``, whose keys are counted as they are read."""
+        path = self.needed_file(name) if needed else self.file(name)
         try:
-            return _OBJECT.validate_json(path.read_bytes())
+            values = {} if path is None else _OBJECT.validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
+        chosen = {"attention": self.settings.attention, "adapter": self.settings.adapter}
+        return kind(values, self.path / name, remedy=remedy, choices=chosen)
 
     def front_matter(self) -> str:
         """The metadata that README.md begins with; empty where there is none."""

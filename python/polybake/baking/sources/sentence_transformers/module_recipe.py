@@ -65,7 +65,7 @@ def module_recipe(
                 f"expected one of: {', '.join(FOLLOWING)}; {OWN_STEPS}"
             )
         if known.named:
-            names = inner.read(known.file, _Names, needed=known.needed)
+            names = inner.read("config.json", _Names, needed=known.needed)
             expected = "sentence_embedding" if pooled else "token_embeddings"
             last = output is not None and place == len(modules) - 1
             _check_names(inner, names, unnamed, (expected, output if last else expected))
