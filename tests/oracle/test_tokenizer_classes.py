@@ -15,8 +15,8 @@ from models.folders.heads import saved_bert
 from models.folders.old_tokenizers import OLD, write_old
 from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.golden.texts import builtin_cases
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.known_classes import CLASSES, KEEPING, gave_types, gives_types
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from support.oracle.agreement import agreement_with_cross_encoder

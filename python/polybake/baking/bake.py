@@ -37,6 +37,7 @@ from polybake.base.files.scratch import Scratch
 from polybake.base.modelfile import container
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Contract, Manifest
+from polybake.base.modelfile.size_limit import LARGEST_FILE
 from polybake.base.modelfile.weights import Weights, check_weights_name, weights_name
 from polybake.config import Config
 from polybake.errors import InputError
@@ -127,7 +128,7 @@ def bake(
             if not beside:
                 check_fits(model, settings.precision, built.contract, out)
             if reduced:
-                write_to_run(model, graph, 0 if beside else container.LARGEST_FILE)
+                write_to_run(model, graph, 0 if beside else LARGEST_FILE)
             else:
                 store_narrow(model)
                 placed = _write_tail(model, beside, built.contract, out, tail)
@@ -193,7 +194,7 @@ def _write_tail(
 ) -> Weights | None:
     """Write the graph that the model file ends with, and what lies beside it."""
     file = serialize(model, weights_name(out.stem) if beside else "")
-    if file.size > container.LARGEST_FILE:
+    if file.size > LARGEST_FILE:
         raise too_large(model, file.size, contract, out)
     digest = file.write(tail)
     if digest is None:

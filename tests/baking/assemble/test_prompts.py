@@ -22,7 +22,7 @@ from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import CachedPrompts

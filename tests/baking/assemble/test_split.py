@@ -12,7 +12,7 @@ from models.files.task_models import write_labelled_tokens
 from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.assemble.client_tokens import check_joined, check_split
 from polybake.baking.bake_config import bake_config
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.config import Config

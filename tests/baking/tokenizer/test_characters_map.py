@@ -15,7 +15,7 @@ from tokenizers import normalizers
 from models.folders.sentencepiece_files import REPLACED, characters_map
 from models.folders.tiny_folders import change_json, write_tokenizer
 from polybake.baking.tokenizer import characters_map as checked
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 

@@ -10,6 +10,7 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from models.folders.tiny_folders import change_json, write_json, write_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.known_classes import (
     CLASSES,
     gave_types,
@@ -17,7 +18,6 @@ from polybake.baking.tokenizer.known_classes import (
     rebuilt_class,
 )
 from polybake.baking.tokenizer.model_config import ModelConfig
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

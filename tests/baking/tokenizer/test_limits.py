@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from models.folders.tiny_folders import change_json, write_json, write_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.model_config import ModelConfig
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

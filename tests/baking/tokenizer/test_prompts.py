@@ -11,7 +11,7 @@ from models.folders.causal import qwen_tokenizer
 from models.folders.tiny_folders import write_bert
 from polybake.baking.tokenizer import chat_template
 from polybake.baking.tokenizer.chat_template import rendered
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.prompt_tokens import with_prefix_tokens, with_suffix
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, normalizers
 
 from models.folders.recorded_keys import recorded_keys
 from models.folders.tiny_folders import VOCABULARY, change_json, write_json, write_tokenizer
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.baking.tokenizer.tokenizer_json import read_tokenizer
 from polybake.base.files.model_folder import ModelFolder

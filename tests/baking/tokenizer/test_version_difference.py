@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 
 from models.folders.old_tokenizers import OLD, made
 from models.folders.tiny_folders import change_json, write_json
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.known_classes import CLASSES
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import TokenizerDifference
 from polybake.runtime.tokenizer import BakedTokenizer

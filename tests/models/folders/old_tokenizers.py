@@ -28,7 +28,7 @@ from models.folders.sentencepiece_files import (
     model,
 )
 from models.folders.tiny_folders import write_json
-from polybake.baking.tokenizer.conversion_program import convert
+from polybake.baking.tokenizer.older_vocabularies_program import convert
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")

@@ -11,8 +11,8 @@ from polybake.baking.quantization.blocks import BITS
 from polybake.baking.quantization.embedding_tables import table_of
 from polybake.baking.quantization.matmuls import groups
 from polybake.base.modelfile import container
-from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.manifest import Contract, Precision
+from polybake.base.modelfile.size_limit import LARGEST_FILE
 from polybake.base.modelfile.weights import weights_name
 from polybake.errors import InputError
 

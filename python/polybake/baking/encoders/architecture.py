@@ -1,4 +1,7 @@
-"""An architecture: how its config.json is read, and what its checkpoint calls the parts."""
+"""An architecture: how its config.json is read, and what its checkpoint calls the parts.
+
+A file of this folder gives its own as ``ARCHITECTURES``.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

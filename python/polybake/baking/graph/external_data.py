@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from polybake.baking.graph.empty_inputs import drop_empty_inputs
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.modelfile.container import check_size
+from polybake.base.modelfile.size_limit import check_size
 from polybake.errors import InputError
 
 _KEYS = {"location", "offset", "length", "checksum"}

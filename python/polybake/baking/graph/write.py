@@ -19,8 +19,8 @@ from onnxscript import ir
 from polybake.baking.graph.empty_inputs import drop_empty_inputs
 from polybake.baking.graph.ir_version import lower_ir_version
 from polybake.baking.graph.nodes import every_node
-from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.protobuf import varint
+from polybake.base.modelfile.size_limit import LARGEST_FILE
 from polybake.errors import InputError
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.model_config import ModelConfig
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.pair_prompt import DOCUMENT, QUERY, PairPrompt
 from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder

@@ -10,7 +10,7 @@ from pathlib import Path
 from polybake.baking.sources.heads.bge_m3 import LAYERS, PICKLED, SAFE
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
-from polybake.baking.tokenizer.conversion import VOCABULARIES
+from polybake.baking.tokenizer.older_vocabularies import VOCABULARIES
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install

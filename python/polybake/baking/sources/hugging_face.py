@@ -3,7 +3,7 @@
 from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import MEAN, OpenEncoder, Source
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

@@ -23,6 +23,7 @@ from polybake.base.files.atomic import replacing
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.base.modelfile.protobuf import entry
+from polybake.base.modelfile.size_limit import check_size
 from polybake.base.modelfile.weights import Weights, check_length, check_payload
 from polybake.errors import CheckFailed, InputError
 
@@ -36,9 +37,6 @@ FIXTURE = "polybake.fixture"
 DIGEST_LENGTH = 256
 _BEGUN = entry(DIGEST, bytes(DIGEST_LENGTH))[:-DIGEST_LENGTH]
 _BEGIN = len(_BEGUN) + DIGEST_LENGTH
-
-#: Protobuf's own limit for one message.
-LARGEST_FILE = 2**31 - 1
 
 _Place = tuple[NonNegativeInt, NonNegativeInt]
 
@@ -206,15 +204,6 @@ def _placed(weights: Weights | None, tail: Path, path: Path) -> Iterator[None]:
         if not known:
             place.unlink(missing_ok=True)
         raise
-
-
-def check_size(size: int, path: Path) -> None:
-    """Refuse a file that protobuf could not hold, before a byte of it is written."""
-    if size > LARGEST_FILE:
-        raise InputError(
-            f"{path}: would have {size} bytes, and one ONNX file holds at most {LARGEST_FILE}; "
-            "choose a smaller model"
-        )
 
 
 def ascii_json(value: object) -> bytes:

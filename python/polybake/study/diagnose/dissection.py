@@ -17,8 +17,9 @@ from onnx import NodeProto, TensorProto, helper
 
 from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.baking.graph.nodes import metadata
-from polybake.base.modelfile.container import LARGEST_FILE, read_head
+from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest
+from polybake.base.modelfile.size_limit import LARGEST_FILE
 from polybake.errors import InputError
 from polybake.runtime.session import open_session, run
 from polybake.runtime.tokenizer import BakedTokenizer

@@ -35,8 +35,8 @@ from polybake.baking.sources.source import (
     TaskHead,
 )
 from polybake.baking.steps.state import State
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.tokenizer.model_config import COUNT_BEHIND_PADDING, ModelConfig
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer, with_tokenizer
 from polybake.base.files.model_folder import AS_IT_IS, ModelFolder, SourceSettings
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError

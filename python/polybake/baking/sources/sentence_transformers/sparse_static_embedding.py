@@ -6,7 +6,7 @@ from tokenizers import Tokenizer
 from polybake.baking.encoders.bag_of_words import BagOfWords
 from polybake.baking.sources.module_weights import exact_tensors
 from polybake.baking.sources.static_encoder import StaticEncoder
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder

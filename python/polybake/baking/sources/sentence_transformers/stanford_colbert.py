@@ -17,7 +17,7 @@ from polybake.baking.sources.sentence_transformers.token_vectors import TokenVec
 from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
 from polybake.baking.steps import Step
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.baking.tokenizer.prompt_tokens import with_prefix_tokens
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel

@@ -11,7 +11,7 @@ from polybake.baking.sources.sentence_transformers.transformer_settings import (
     TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, OpenEncoder
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.runtime.tokenizer import BakedTokenizer

@@ -13,9 +13,10 @@ import pytest
 
 from models.folders.old_tokenizers import OLD, write_old
 from models.folders.tiny_folders import write_json, write_tokenizer
-from polybake.baking.tokenizer import conversion, conversion_program
-from polybake.baking.tokenizer.conversion import convert
-from polybake.baking.tokenizer.open_tokenizer import open_tokenizer, with_tokenizer
+from polybake.baking.tokenizer import older_vocabularies
+from polybake.baking.tokenizer import older_vocabularies_program as program
+from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer, with_tokenizer
+from polybake.baking.tokenizer.older_vocabularies import convert
 from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.errors import InputError, RequirementMissing
 
@@ -50,7 +51,7 @@ def test_each_kind_of_file_gives_a_tokenizer(name: str, pad: str, tmp_path: Path
 
 
 def files(folder: Path) -> list[str]:
-    return [name for name in conversion.VOCABULARIES if (folder / name).exists()]
+    return [name for name in older_vocabularies.VOCABULARIES if (folder / name).exists()]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_damaged_files_are_refused(
     content: bytes, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The library's reason stands in one line."""
-    monkeypatch.setattr(conversion, "_LARGEST", 100)
+    monkeypatch.setattr(older_vocabularies, "_LARGEST", 100)
     (write_old(tmp_path, "T5Tokenizer") / "spiece.model").write_bytes(content)
     with pytest.raises(InputError, match=shown) as raised:
         convert(ModelFolder.at(tmp_path))
@@ -138,7 +139,7 @@ def test_damaged_files_are_refused(
 
 def test_a_process_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended."""
-    monkeypatch.setattr(conversion, "_SECONDS", 0.01)
+    monkeypatch.setattr(older_vocabularies, "_SECONDS", 0.01)
     with pytest.raises(InputError, match=r"BertTokenizer \(it took more than 0\.01 seconds\)"):
         convert(ModelFolder.at(write_old(tmp_path, "BertTokenizer")))
 
@@ -147,14 +148,14 @@ def test_the_json_is_compared_with_the_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A class that does more than its tokenizer.json is not baked in silence."""
-    answer = conversion._answer
+    answer = older_vocabularies._answer
 
     def other(*given: Any) -> Any:
         found = answer(*given)
         return found.model_copy(update={"ids": [*found.ids[:-1], [1]]})
 
     folder = ModelFolder.at(write_old(tmp_path, "BertTokenizer"))
-    monkeypatch.setattr(conversion, "_answer", other)
+    monkeypatch.setattr(older_vocabularies, "_answer", other)
     with pytest.raises(InputError, match=r"gives 'camelCase .* other ids than its class"):
         convert(folder)
 
@@ -177,7 +178,7 @@ def test_what_is_missing_is_named_with_the_command(
             raise PackageNotFoundError(package)
         return versions[package]
 
-    monkeypatch.setattr(conversion, "version", version)
+    monkeypatch.setattr(older_vocabularies, "version", version)
     command = r'pip install "\.\[bake,cpu,convert\]"'
     with pytest.raises(RequirementMissing, match=rf"of vocab\.txt .*{shown}; .*{command}"):
         convert(ModelFolder.at(write_old(tmp_path, "BertTokenizer")))
@@ -197,7 +198,13 @@ def test_nothing_is_fetched_or_started(name: str, tmp_path: Path) -> None:
     package = tmp_path / "transformers"
     package.mkdir()
     (package / "__init__.py").write_text(TRAPS[name], "utf-8")
-    command = [sys.executable, "-P", conversion_program.__file__, str(tmp_path), "answer.json"]
+    command = [
+        sys.executable,
+        "-P",
+        program.__file__,
+        str(tmp_path),
+        "answer.json",
+    ]
     given = {"PYTHONPATH": str(tmp_path)}
     subprocess.run(command, input=b"[]", env=given, cwd=tmp_path, check=True)
     answer = json.loads((tmp_path / "answer.json").read_text("utf-8"))
@@ -212,7 +219,7 @@ def test_no_code_and_no_path_of_a_model_is_passed_on(tmp_path: Path) -> None:
     write_old(tmp_path, "BertTokenizer", **settings)
     (tmp_path / "own.py").write_text("open('ran', 'w')", "utf-8")
     folder = ModelFolder.at(tmp_path, SourceSettings(allow_unknown=("auto_map.AutoTokenizer",)))
-    assert conversion._settings(folder, "BertTokenizer") == {
+    assert older_vocabularies._settings(folder, "BertTokenizer") == {
         "tokenizer_class": "BertTokenizer",
         "model_max_length": 60,
         "mask_token": "[MASK]",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from tokenizers import Tokenizer
 
 from polybake.baking.tokenizer.added_tokens import check_added_edges, missing_tokens
-from polybake.baking.tokenizer.conversion import VOCABULARIES, check_tokenizer_json, convert
 from polybake.baking.tokenizer.known_classes import rebuilt_class
 from polybake.baking.tokenizer.model_config import ModelConfig
+from polybake.baking.tokenizer.older_vocabularies import VOCABULARIES, check_tokenizer_json, convert
 from polybake.baking.tokenizer.tokenizer_config import TokenizerConfig
 from polybake.baking.tokenizer.tokenizer_json import (
     Component,

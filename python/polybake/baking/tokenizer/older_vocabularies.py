@@ -92,7 +92,7 @@ class _Ids(RootModel[dict[str, int]]):
 
 
 class _Answer(JsonModel):
-    """What the process writes, whose program is `conversion_program.py`."""
+    """What the process writes, whose program is `older_vocabularies_program.py`."""
 
     error: str = ""
     fast: bool = False
@@ -198,7 +198,7 @@ def _answer(folder: ModelFolder, name: str, files: dict[str, Path], listed: str)
         (model / _CONFIG).write_text(json.dumps(_settings(folder, name)), encoding="utf-8")
         out = Path(scratch) / "answer.json"
         # With -P neither the working folder nor the program's is searched for modules.
-        program = Path(__file__).with_name("conversion_program.py")
+        program = Path(__file__).with_name("older_vocabularies_program.py")
         command = [sys.executable, "-P", str(program), str(model), str(out)]
         offline = dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"), "1")
         environment = {**os.environ, **offline, "HF_HOME": scratch, "USE_TORCH": "0"}
