@@ -20,7 +20,7 @@ from models.folders.tiny_folders import (
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.sources.sentence_transformers.module import Router
-from polybake.baking.sources.sentence_transformers.router_config import read_router
+from polybake.baking.sources.sentence_transformers.modules_json import read_router
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.cli.init import settings_text

@@ -1,21 +1,105 @@
 """Read modules.json of a sentence-transformers folder, and the modules of its Router."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, RootModel
+from pydantic import BeforeValidator, Field, RootModel, model_validator
 
 from polybake.baking.sources.sentence_transformers.module import (
     KNOWN,
     PACKAGES,
     ROUTERS,
     Module,
+    Router,
     known_module,
 )
-from polybake.baking.sources.sentence_transformers.router_config import read_router
+from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
+
+#: Prompts that ``encode_document`` takes, too.
+ALIASES = {"passage": "document", "corpus": "document"}
+
+
+def _pair(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError("Input should be a pair of task and modality") from error
+
+
+#: A task and a modality or several, which JSON has as Python writes them.
+_Key = Annotated[tuple[str | None, str | tuple[str, ...] | None], BeforeValidator(_pair)]
+
+
+class _Parameters(JsonModel, KnownKeys):
+    default_route: str | None = None
+    allow_empty_key: bool = True
+    route_mappings: dict[_Key, str] | None = None
+
+
+class _RouterConfig(JsonModel, KnownKeys):
+    """router_config.json, and a Router's config.json before that.
+
+    Attributes:
+        types: The type of each module.
+        structure: The modules of each route.
+    """
+
+    types: dict[str, str]
+    structure: Annotated[dict[str, list[str]], Field(min_length=1)]
+    parameters: _Parameters = _Parameters()
+
+    @model_validator(mode="after")
+    def _names_what_it_has(self) -> Self:
+        for route, modules in self.structure.items():
+            if unknown := [name for name in modules if name not in self.types]:
+                raise ValueError(f"route {route!r} has {unknown[0]!r}, expected a module of types")
+        mappings = self.parameters.route_mappings or {}
+        for named in (*mappings.values(), self.parameters.default_route):
+            if named is not None and named not in self.structure:
+                raise ValueError(f"unknown route {named!r}, expected one of structure")
+        return self
+
+
+def read_router(folder: ModelFolder, path: str, prompts: Mapping[str, str]) -> Router:
+    """Read the Router in the folder ``path`` of a model that has ``prompts``."""
+    inner = folder.inner(path)
+    name = "config.json" if inner.file("router_config.json") is None else "router_config.json"
+    config = inner.read(name, _RouterConfig, needed=True, remedy="save the model again")
+    mappings, default = config.parameters.route_mappings or {}, config.parameters.default_route
+    if default is None and config.parameters.allow_empty_key:
+        default = next(iter(config.structure))
+
+    def resolve(task: str | None) -> str | None:
+        for key in ((task, "text"), (task, None), (None, "text"), (None, None)):
+            if key in mappings:
+                return mappings[key]
+        names = (task, "text", default if task is None else None)
+        return next((name for name in names if name in config.structure), None)
+
+    named = [name for name in config.structure if resolve(name) == name]
+    mapped = [task for task, _ in mappings if isinstance(task, str)]
+    tasks = dict.fromkeys(["query", "document", *named, *mapped])
+    found = {task: resolve(task) for task in tasks}
+    aliases = {name: found[task] for name, task in ALIASES.items() if name in prompts}
+    taken = {name: route for name, route in {**found, **aliases}.items() if route is not None}
+    plain = resolve(None)
+    return Router(
+        routes={
+            name: tuple(
+                known_module(folder, config.types[one], f"{path}/{one}" if path else one)
+                for one in listed
+            )
+            for name, listed in config.structure.items()
+            if name in {plain, *taken.values()}
+        },
+        default=plain,
+        tasks=tuple(task for task in tasks if task in taken),
+        prompts={name: route for name, route in taken.items() if route != name},
+    )
 
 
 class _Entry(JsonModel):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from polybake.baking.sources.augmented_encoder import AugmentedEncoder
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.query_augmentation import QueryAugmentation
-from polybake.baking.sources.sentence_transformers.router_config import ALIASES
+from polybake.baking.sources.sentence_transformers.modules_json import ALIASES
 from polybake.baking.sources.sentence_transformers.transformer import (
     is_masked_lm,
     read_transformer_settings,
