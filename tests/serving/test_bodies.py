@@ -13,7 +13,7 @@ from polybake.serving.gate import Bodies
 from polybake.serving.json_body import parsed
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal
-from polybake.serving.request_body import Asked, Batch, InputRows, RowOrRows, Texts
+from polybake.serving.request_body import Batch, InputRows, RequestBody, RowOrRows, Texts
 
 LIMITS = Limits(body=100, bodies=150, receive=0.2)
 
@@ -139,7 +139,7 @@ def test_what_is_no_json_is_named_so(body: bytes, status: int, shown: str) -> No
     assert shown in refused.value.message
 
 
-class Body(Asked):
+class Body(RequestBody):
     """A body with one field of each kind."""
 
     rows: InputRows = ""

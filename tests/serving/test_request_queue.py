@@ -15,7 +15,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
 from polybake.serving import request_queue as under_test
 from polybake.serving.refusal import Refusal
-from polybake.serving.request_queue import Batching, Vectors
+from polybake.serving.request_queue import RequestQueue, Vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -48,8 +48,8 @@ async def running(
     limit: int = 999,
     within: float = 60.0,
     ran: Callable[[int], None] | None = None,
-) -> AsyncIterator[Batching]:
-    batching = Batching(runner, wait=wait, limit=limit, within=within, ran=ran)
+) -> AsyncIterator[RequestQueue]:
+    batching = RequestQueue(runner, wait=wait, limit=limit, within=within, ran=ran)
     yield batching
     await asyncio.wait_for(batching.close(), 10)
 

@@ -11,7 +11,7 @@ from polybake.serving.answer import answer
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
-from polybake.serving.request_body import Asked
+from polybake.serving.request_body import RequestBody
 
 router = APIRouter(route_class=JsonRoute, tags=["Cohere"])
 
@@ -22,7 +22,7 @@ class Document(BaseModel):
     text: StrictStr
 
 
-class RankRequest(Asked):
+class RankRequest(RequestBody):
     """A query with the documents that may answer it."""
 
     model: StrictStr

@@ -14,7 +14,7 @@ from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
 from polybake.serving.refusal import Refusal
-from polybake.serving.request_body import Asked, Batch, InputRows, Texts
+from polybake.serving.request_body import Batch, InputRows, RequestBody, Texts
 from polybake.serving.served_model import Answered, ServedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["text-embeddings-inference"])
@@ -22,14 +22,14 @@ router = APIRouter(route_class=JsonRoute, tags=["text-embeddings-inference"])
 _Name = Annotated[str | None, Query(alias="model", description="Which model, where several fit.")]
 
 
-class _Asked(Asked):
+class _InferenceRequest(RequestBody):
     """What every request may say of texts that are too long: the file cuts them as it must."""
 
     truncate: StrictBool | None = None
     truncation_direction: Literal["Left", "Right", "left", "right"] | None = None
 
 
-class EmbedRequest(_Asked):
+class EmbedRequest(_InferenceRequest):
     """Texts, or rows of token ids; whether vectors have unit length the file decides."""
 
     inputs: InputRows
@@ -37,14 +37,14 @@ class EmbedRequest(_Asked):
     prompt_name: StrictStr | None = None
 
 
-class PredictRequest(_Asked):
+class PredictRequest(_InferenceRequest):
     """A text, or a batch of texts, each in a list of its own."""
 
     inputs: Batch
     raw_scores: StrictBool = False
 
 
-class RerankRequest(_Asked):
+class RerankRequest(_InferenceRequest):
     """A query with the texts that may answer it."""
 
     query: StrictStr
@@ -145,7 +145,7 @@ async def _embedded(model: ServedModel, asked: EmbedRequest) -> Answered:
     return await model.of_inputs(given, Prompt(asked.prompt_name), cut=asked.truncate is not False)
 
 
-def _check_side(model: ServedModel, asked: _Asked) -> None:
+def _check_side(model: ServedModel, asked: _InferenceRequest) -> None:
     given = asked.truncation_direction
     if given is not None and given.title() != model.cuts:
         cuts = f"{model.name} cuts texts on the {model.cuts.lower()}"

@@ -14,13 +14,13 @@ from polybake.serving.answer import answer
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.refusal import Refusal
-from polybake.serving.request_body import Asked, RowOrRows
+from polybake.serving.request_body import RequestBody, RowOrRows
 from polybake.serving.served_model import ServedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-class EmbeddingsRequest(Asked):
+class EmbeddingsRequest(RequestBody):
     """Texts, or rows of the model's own token ids, special tokens included."""
 
     input: RowOrRows

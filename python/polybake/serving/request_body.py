@@ -24,7 +24,7 @@ _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value
 Texts = Annotated[list[StrictStr], FailFast()]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """A body whose keys are all known: what is ignored would not be what was asked for."""
 
     @model_validator(mode="before")

@@ -35,7 +35,7 @@ class _Row:
         return max(1, len(self.ids))
 
 
-class Batching:
+class RequestQueue:
     """Runs rows as they arrive; rows that wait at the same time share a batch.
 
     Vectors do not depend on neighbours, so rows of different requests may share a batch.

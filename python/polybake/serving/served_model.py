@@ -16,7 +16,7 @@ from polybake.runtime.pairs import surrounded
 from polybake.runtime.prompt import Prompt
 from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal
-from polybake.serving.request_queue import Batching, Vectors
+from polybake.serving.request_queue import RequestQueue, Vectors
 from polybake.serving.work import WORK
 
 
@@ -61,7 +61,7 @@ class ServedModel:
         (empty,) = embedder.runner.tokenizer.encode([""])
         self._specials = empty[:before], empty[len(empty) - after :]
         self.most = most
-        self._batching: Batching | None = None
+        self._queue: RequestQueue | None = None
         self.ready = False
 
     @property
@@ -72,11 +72,11 @@ class ServedModel:
     @property
     def waiting(self) -> int:
         """Tokens that wait."""
-        return self._batching.waiting if self._batching else 0
+        return self._queue.waiting if self._queue else 0
 
     def start(self, limits: Limits, ran: Callable[[int], None]) -> None:
         """Take requests, from within the loop that serves them; ``ran`` has each batch's rows."""
-        self._batching = Batching(
+        self._queue = RequestQueue(
             self._runner, wait=limits.wait, limit=limits.waiting, within=limits.timeout, ran=ran
         )
         self.ready = True
@@ -84,8 +84,8 @@ class ServedModel:
     async def close(self) -> None:
         """Take no more requests, and end when the accepted ones are done."""
         self.ready = False
-        if self._batching:
-            await self._batching.close()
+        if self._queue:
+            await self._queue.close()
 
     async def of_texts(
         self, texts: Sequence[Text], prompt: Prompt | None = None, *, cut: bool = True
@@ -165,12 +165,12 @@ class ServedModel:
         return sum(map(count, surrounded(self.contract.pair, text))) + self.contract.pair.special
 
     async def _of_rows(self, rows: Sequence[list[int]], prompt: str | None) -> Answered:
-        if self._batching is None or not self.ready:
+        if self._queue is None or not self.ready:
             raise Refusal("overloaded", "is not ready; ask again later", status=503, retry_after=1)
         work, most = WORK.get(), self.contract.max_length
         work.model, work.texts, work.tokens = self.name, len(rows), sum(map(len, rows))
         work.at_limit = sum(len(row) >= most for row in rows)
-        return Answered(await self._batching.vectors(rows, prompt), work.tokens)
+        return Answered(await self._queue.vectors(rows, prompt), work.tokens)
 
     def _check_number(self, number: int) -> None:
         if not 1 <= number <= self.most:
