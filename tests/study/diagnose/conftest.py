@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.files.prompted import write_prompted
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.way import Ways
 
 WORDS = [
@@ -24,9 +24,9 @@ def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def dissected(prompted: Path) -> Dissected:
+def dissected(prompted: Path) -> Dissection:
     """The model file taken apart."""
-    return Dissected.read(prompted)
+    return Dissection.read(prompted)
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +38,6 @@ def texts() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def ways(dissected: Dissected, texts: list[str]) -> Ways:
+def ways(dissected: Dissection, texts: list[str]) -> Ways:
     """The vectors of these texts as documents, by each way of computing them."""
     return Ways(dissected, texts, "document")

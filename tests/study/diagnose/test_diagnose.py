@@ -16,7 +16,7 @@ from polybake.errors import InputError
 from polybake.runtime.prompt import Prompt
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.diagnose import diagnose
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.way import Way, Ways
 
 DOCUMENTS = Prompt(role="document")
@@ -48,7 +48,7 @@ def test_prompts_of_the_published_model(tmp_path: Path, texts: list[str]) -> Non
 
 
 def test_the_texts_that_show_it_best(
-    prompted: Path, dissected: Dissected, ways: Ways, texts: list[str]
+    prompted: Path, dissected: Dissection, ways: Ways, texts: list[str]
 ) -> None:
     """The examples of a limit are texts that it cuts, those with the largest gap first."""
     known = {one.name: one for one in departures(dissected, "document", 12)}
@@ -94,7 +94,7 @@ def test_all_texts_are_compared(
     assert found.ended
 
 
-def test_the_longest_text_is_tried(dissected: Dissected, prompted: Path, texts: list[str]) -> None:
+def test_the_longest_text_is_tried(dissected: Dissection, prompted: Path, texts: list[str]) -> None:
     """Its own vector is right; all others are wrong, as they were padded to its length."""
     many = texts[:10] * 8
     many.insert(37, " ".join(["river"] * 17))
@@ -118,7 +118,7 @@ def test_another_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> 
 
 
 def test_what_rounding_leaves_behind_an_explanation_is_said(
-    prompted: Path, dissected: Dissected, texts: list[str]
+    prompted: Path, dissected: Dissection, texts: list[str]
 ) -> None:
     """A remainder of rounding's size is called rounding, not a second cause."""
     known = {one.name: one for one in departures(dissected, "document", 12)}

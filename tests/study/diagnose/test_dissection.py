@@ -15,7 +15,7 @@ from models.folders.tiny_folders import write_bert
 from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.departures.known import departures
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.way import Way, Ways
 
 TEXTS = ["a boat", "the river", "water, the boat."]
@@ -39,21 +39,20 @@ STEPS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("functions", [False, True], ids=["nodes", "functions"])
 @pytest.mark.parametrize("kind", STEPS)
-def test_step_by_step_is_the_whole(kind: str, functions: bool, tmp_path: Path) -> None:
-    """The parts give the whole model's vectors, for any step and either form of the file."""
+def test_step_by_step_is_the_whole(kind: str, tmp_path: Path) -> None:
+    """The parts give the whole model's vectors, for any step."""
     model = tmp_path / "m.onnx"
     prompts = {"query": "the ", "document": "water "}
     folder = write_bert(tmp_path / "bert")
-    polybake.bake(folder, model, steps=STEPS[kind], prompts=prompts, functions=functions)
-    apart = Dissected.read(model)
+    polybake.bake(folder, model, steps=STEPS[kind], prompts=prompts)
+    apart = Dissection.read(model)
     for prompt in (None, *prompts):
         own = Embedder(model).embed(TEXTS, prompt=prompt)
         np.testing.assert_allclose(Ways(apart, TEXTS, prompt).vectors(Way()), own, atol=1e-6)
 
 
-def test_its_parts_have_names(dissected: Dissected) -> None:
+def test_its_parts_have_names(dissected: Dissection) -> None:
     """Two layers and each step can be read, and the last layer's output is the encoder's."""
     assert len(dissected.layers) == 1
     assert len(dissected.states) == 3
@@ -65,7 +64,7 @@ def test_two_equal_steps_are_told_apart(tmp_path: Path) -> None:
     cut = {"step": "truncate", "dimension": 8}
     folder = write_bert(tmp_path / "bert")
     polybake.bake(folder, tmp_path / "m.onnx", steps=[MEAN, UNIT, cut, UNIT])
-    names = {one.name for one in departures(Dissected.read(tmp_path / "m.onnx"), None, 8)}
+    names = {one.name for one in departures(Dissection.read(tmp_path / "m.onnx"), None, 8)}
     assert {one for one in names if one.startswith("leaves out") and "step" in one} == {
         "leaves out step 2, normalize()",
         "leaves out the step truncate(dimension=8, renormalize=False)",
@@ -80,7 +79,7 @@ def test_an_exported_encoder(pooled: bool, tmp_path: Path) -> None:
     steps = [UNIT] if pooled else [MEAN, UNIT]
     model = tmp_path / "m.onnx"
     polybake.bake(tmp_path / "source/model.onnx", model, name="m", steps=steps)
-    apart = Dissected.read(model)
+    apart = Dissection.read(model)
     assert apart.layers == ()
     assert apart.pooled_at == (None if pooled else 0)
     own = Embedder(model).embed(TEXTS)

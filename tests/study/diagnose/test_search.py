@@ -13,7 +13,7 @@ from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.search import EXPLAINED, explanations
 from polybake.study.diagnose.way import Way, Ways
 
@@ -75,13 +75,13 @@ BATCHED = [
 
 
 @pytest.fixture(scope="module")
-def known(dissected: Dissected) -> dict[str, Departure]:
+def known(dissected: Dissection) -> dict[str, Departure]:
     return {one.name: one for one in departures(dissected, "document", 12, 15)}
 
 
 @pytest.mark.parametrize("name", [*SINGLES, *BATCHED])
 def test_a_planted_difference_is_named_first(
-    name: str, known: dict[str, Departure], ways: Ways, dissected: Dissected, texts: list[str]
+    name: str, known: dict[str, Departure], ways: Ways, dissected: Dissection, texts: list[str]
 ) -> None:
     """One planted difference explains all of the gap."""
     found = explanations(dissected, texts, ways.vectors(known[name].way), "document").found
@@ -95,7 +95,7 @@ def test_a_planted_pair_is_named_first(
     names: tuple[str, str],
     known: dict[str, Departure],
     ways: Ways,
-    dissected: Dissected,
+    dissected: Dissection,
     texts: list[str],
 ) -> None:
     """Two planted differences are both named, where neither explains the gap alone."""
@@ -107,16 +107,16 @@ def test_a_planted_pair_is_named_first(
 
 
 def test_another_checkpoint_stays_unexplained(
-    dissected: Dissected, texts: list[str], tmp_path: Path
+    dissected: Dissection, texts: list[str], tmp_path: Path
 ) -> None:
     """No known difference explains other weights, and nothing is guessed."""
-    other = Dissected.read(write_prompted(tmp_path / "other.onnx", seed=2))
+    other = Dissection.read(write_prompted(tmp_path / "other.onnx", seed=2))
     theirs = Ways(other, texts, "document").vectors(Way())
     found = explanations(dissected, texts, theirs, "document").found
     assert all(one.explained < EXPLAINED / 2 for one in found)
 
 
-def test_fewer_dimensions(ways: Ways, dissected: Dissected, texts: list[str]) -> None:
+def test_fewer_dimensions(ways: Ways, dissected: Dissection, texts: list[str]) -> None:
     """Cut vectors are recognised, both as they are and normalised again."""
     cut = ways.vectors(Way())[:, :5]
     found = explanations(dissected, texts, cut, "document").found
@@ -127,12 +127,12 @@ def test_fewer_dimensions(ways: Ways, dissected: Dissected, texts: list[str]) ->
 
 
 def test_values_on_a_grid_need_no_model(
-    ways: Ways, dissected: Dissected, texts: list[str], monkeypatch: pytest.MonkeyPatch
+    ways: Ways, dissected: Dissection, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rounded values are recognised as such, on whichever side of a step arithmetic put them."""
     own = ways.vectors(Way())
     tried: list[object] = []
-    monkeypatch.setattr(Dissected, "values", lambda *given, **_: tried.append(given))
+    monkeypatch.setattr(Dissection, "values", lambda *given, **_: tried.append(given))
     for rounded in (lambda x: x.astype(np.float16), lambda x: np.round(x, 4)):
         theirs = rounded(own * (1 + 3e-6)).astype(np.float32)
         assert np.abs(theirs - rounded(own)).max() > 1e-5
@@ -142,7 +142,7 @@ def test_values_on_a_grid_need_no_model(
 
 
 def test_a_difference_behind_rounding_is_named(
-    ways: Ways, dissected: Dissected, texts: list[str], known: dict[str, Departure]
+    ways: Ways, dissected: Dissection, texts: list[str], known: dict[str, Departure]
 ) -> None:
     """Difference and rounding are both named, without trying any pair."""
     theirs = np.round(ways.vectors(known["cuts texts at 16 tokens"].way), 3)
@@ -165,6 +165,6 @@ def test_gelu_has_two_forms(own: str, other: str, tmp_path: Path, texts: list[st
         folder = write_bert(tmp_path / kind, {**CONFIG, "hidden_act": kind}, weights)
         polybake.bake(folder, tmp_path / f"{kind}.onnx", steps=steps)
     theirs = Embedder(tmp_path / f"{other}.onnx").embed(texts)
-    found = explanations(Dissected.read(tmp_path / f"{own}.onnx"), texts, theirs, None).found
+    found = explanations(Dissection.read(tmp_path / f"{own}.onnx"), texts, theirs, None).found
     assert found[0].name == f"computes GELU by {'tanh' if own == 'gelu' else 'erf'}"
     assert found[0].explained > 0.999

@@ -13,12 +13,12 @@ from tokenizers import Tokenizer
 from polybake.baking.graph.session import open_written
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.matmuls import Group, groups
+from polybake.baking.quantization.rounding import Floats
 from polybake.base.modelfile.manifest import Contract
+from polybake.base.texts.window import cut
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
 from polybake.runtime.tokenizer import BakedTokenizer
-
-Floats = NDArray[np.float32]
 
 _TEXTS = 96
 
@@ -163,20 +163,5 @@ def calibrated(
     calibration = Calibration.of(
         model, [value for group in found for value in group.values], contract, rows, folder
     )
-    for window in _windows(found):
+    for window in cut(((group, 4 * group.inputs**2) for group in found), _HELD):
         yield from zip(window, calibration.statistics(window), strict=True)
-
-
-def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
-    """The groups whose statistics are held at a time."""
-    window: list[Group] = []
-    held = 0
-    for group in found:
-        size = 4 * group.inputs**2
-        if window and held + size > _HELD:
-            yield window
-            window, held = [], 0
-        window.append(group)
-        held += size
-    if window:
-        yield window

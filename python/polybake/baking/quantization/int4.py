@@ -14,11 +14,11 @@ from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.blocks import SIZE, round_blocks
-from polybake.baking.quantization.calibration import Floats, Statistics, calibrated
+from polybake.baking.quantization.calibration import Statistics, calibrated
 from polybake.baking.quantization.embedding_tables import quantize_tables
 from polybake.baking.quantization.matmuls import Group, after_norm, replace_matmul
 from polybake.baking.quantization.nodes import MICROSOFT, Nodes, in_file
-from polybake.baking.quantization.rounding import error_factor, smoothing
+from polybake.baking.quantization.rounding import Floats, error_factor, smoothing
 from polybake.base.modelfile.manifest import Contract
 
 #: What rows are computed in: 1 is float32, 4 would round them to int8 where the processor can.

@@ -18,7 +18,7 @@ from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.attention import fuse_attention
-from polybake.baking.quantization.calibration import Floats, Statistics, calibrated
+from polybake.baking.quantization.calibration import Statistics, calibrated
 from polybake.baking.quantization.embedding_tables import quantize_tables
 from polybake.baking.quantization.matmuls import (
     Group,
@@ -28,7 +28,7 @@ from polybake.baking.quantization.matmuls import (
     replace_matmul,
 )
 from polybake.baking.quantization.nodes import MICROSOFT, Nodes, in_file
-from polybake.baking.quantization.rounding import error_factor, round_weights, smoothing
+from polybake.baking.quantization.rounding import Floats, error_factor, round_weights, smoothing
 from polybake.base.modelfile.manifest import Contract
 
 #: The steps on either side of a symmetric range's zero.

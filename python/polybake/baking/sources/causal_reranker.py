@@ -117,7 +117,7 @@ def published_prompt(folder: ModelFolder) -> bool:
 
 def is_language_model(folder: ModelFolder) -> bool:
     """Return whether a folder was saved with the head of a causal language model."""
-    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    (name, *_) = ModelConfig.of(folder).architectures or ("",)
     return name.endswith("ForCausalLM")
 
 

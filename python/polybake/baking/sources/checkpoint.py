@@ -129,7 +129,7 @@ def open_checkpoint(
         )
     architecture = ENCODERS[name]
     options = _options(folder, architecture)
-    architectures = folder.read("config.json", ModelConfig).architectures or ()
+    architectures = ModelConfig.of(folder).architectures or ()
     projection = ("linear.",) if STANFORD_COLBERT in architectures else ()
     return Checkpoint(name, architecture, options, checkpoint_files(folder), ignored=projection)
 
@@ -170,7 +170,7 @@ def architecture_name(folder: ModelFolder) -> str | None:
 
     It is config.json's ``model_type``, except for models whose own code took that of another.
     """
-    kind = folder.read("config.json", ModelConfig).model_type
+    kind = ModelConfig.of(folder).model_type
     positions = folder.read("config.json", _Positions).position_embedding_type
     if (kind, positions) == ("xlm-roberta", "rotary"):
         return "xlm_roberta_flash"
@@ -257,7 +257,7 @@ _CLASS = re.compile(
 
 def _saver(folder: ModelFolder) -> str:
     """Return the class that saves a whole model: AutoModel would leave its head out."""
-    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    (name, *_) = ModelConfig.of(folder).architectures or ("",)
     known = _CLASS.fullmatch(name)
     if known is None or name.endswith("Model"):
         return "AutoModel"

@@ -57,7 +57,7 @@ def kind_of(folder: ModelFolder) -> Kind:
             f"{folder.path}: has neither modules.json nor config.json; give the folder that "
             "sentence-transformers or transformers saved, or an .onnx file"
         )
-    config = folder.read("config.json", ModelConfig)
+    config = ModelConfig.of(folder)
     if config.model_type == _GLINER2:
         raise InputError(
             f"{folder.path / 'config.json'}: model_type {_GLINER2!r} is GLiNER2, which is not "

@@ -10,6 +10,7 @@ from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.steps.arrays import Vector, check_embedding
 from polybake.baking.steps.state import Floats
 from polybake.baking.steps.step import Pointwise
+from polybake.base.files.validation import choices
 
 _SHORTEST = 1e-12
 
@@ -146,9 +147,7 @@ class Activation(Pointwise):
     @classmethod
     def _is_known(cls, function: str) -> str:
         if function not in _FUNCTIONS:
-            raise ValueError(
-                f"unknown function {function!r}; choose one of: {', '.join(_FUNCTIONS)}"
-            )
+            raise ValueError(f"unknown function {function!r}; {choices(function, _FUNCTIONS)}")
         return function
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:

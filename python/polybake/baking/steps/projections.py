@@ -10,6 +10,7 @@ from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.steps.arrays import Matrix, Vector, check_embedding, check_mean
 from polybake.baking.steps.state import Floats
 from polybake.baking.steps.step import Pointwise
+from polybake.base.files.validation import choices
 
 
 class Dense(Pointwise):
@@ -51,7 +52,7 @@ class Dense(Pointwise):
     def _is_known(cls, activation: str) -> str:
         if activation not in ACTIVATIONS:
             raise ValueError(
-                f"unknown activation {activation!r}; choose one of: {', '.join(ACTIVATIONS)}"
+                f"unknown activation {activation!r}; {choices(activation, ACTIVATIONS)}"
             )
         return activation
 

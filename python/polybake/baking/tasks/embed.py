@@ -37,7 +37,7 @@ class Embed(Task):
         if model is not None and model.steps and not model.is_base:
             return _known(source, model)
         if source.assumed and source.encoder.name != "onnx":
-            config = source.folder.read("config.json", ModelConfig)
+            config = ModelConfig.of(source.folder)
             (name, *_) = config.architectures or ("",)
             for ending, purpose in _OTHERS.items():
                 if name.endswith(ending):

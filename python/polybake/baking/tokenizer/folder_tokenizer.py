@@ -45,7 +45,7 @@ def open_tokenizer(
         check_tokenizer_json(folder)
         data = read_tokenizer(folder)
     config = TokenizerConfig.of(folder)
-    model = folder.read("config.json", ModelConfig)
+    model = ModelConfig.of(folder)
     max_length = _max_length(folder, config, model, data, max_seq_length)
     side: Side = config.truncation_side
     if "truncation_side" not in config.model_fields_set and data.truncation is not None:

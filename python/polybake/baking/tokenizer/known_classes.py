@@ -140,7 +140,7 @@ def gives_types(folder: ModelFolder) -> bool:
 
     Source: ``model_input_names`` of transformers' tokenizer classes.
     """
-    config, model = TokenizerConfig.of(folder), folder.read("config.json", ModelConfig)
+    config, model = TokenizerConfig.of(folder), ModelConfig.of(folder)
     if config.model_input_names is not None:
         return "token_type_ids" in config.model_input_names
     name = class_of(config, model)
@@ -162,7 +162,7 @@ def gives_types(folder: ModelFolder) -> bool:
 def gave_types(folder: ModelFolder) -> bool:
     """Return whether transformers 4 gave types to the tokens of a pair, and 5 gives none."""
     config = TokenizerConfig.of(folder)
-    name = class_of(config, folder.read("config.json", ModelConfig))
+    name = class_of(config, ModelConfig.of(folder))
     return config.model_input_names is None and name == _TYPED_IN_4
 
 

@@ -1,7 +1,10 @@
 """The keys of config.json that any model may have, and how many tokens its positions hold."""
 
+from typing import Self
+
 from pydantic import Field
 
+from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 
 #: The model_types whose positions start after the padding id; others start at 0.
@@ -36,6 +39,11 @@ class ModelConfig(JsonModel):
     position_embedding_type: object = None
     #: GPT-2's name of the rows.
     n_positions: int | None = None
+
+    @classmethod
+    def of(cls, folder: ModelFolder) -> Self:
+        """Read the keys in ``folder``; all are missing where it has no config.json."""
+        return folder.read("config.json", cls)
 
     @property
     def position_rows(self) -> int | None:

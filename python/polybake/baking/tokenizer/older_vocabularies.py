@@ -152,7 +152,7 @@ def convert(folder: ModelFolder) -> tuple[TokenizerJson, str]:
 
 def _class(folder: ModelFolder) -> str:
     declared = TokenizerConfig(tokenizer_class=folder.read(_CONFIG, _Declared).tokenizer_class)
-    return class_of(declared, folder.read("config.json", ModelConfig))
+    return class_of(declared, ModelConfig.of(folder))
 
 
 def _refuse_python(folder: ModelFolder, name: str, refused: frozenset[str]) -> None:

@@ -22,16 +22,17 @@ MOST_ROWS = 8192
 MOST_CHARACTERS = 2**20
 
 
-def cut(rows: Iterable[tuple[Row, int]]) -> Iterator[list[Row]]:
-    """Yield windows of rows, given with their characters; only a single row may exceed a window."""
+def cut(rows: Iterable[tuple[Row, int]], most: int | None = None) -> Iterator[list[Row]]:
+    """Yield windows of rows, given with their sizes; only a single row may exceed a window."""
+    limit = MOST_CHARACTERS if most is None else most
     window: list[Row] = []
     held = 0
-    for row, characters in rows:
-        if window and (len(window) == MOST_ROWS or held + characters > MOST_CHARACTERS):
+    for row, size in rows:
+        if window and (len(window) == MOST_ROWS or held + size > limit):
             yield window
             window, held = [], 0
         window.append(row)
-        held += characters
+        held += size
     if window:
         yield window
 

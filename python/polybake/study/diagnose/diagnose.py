@@ -14,7 +14,7 @@ from polybake.base.modelfile.tolerance import LIMIT, relative_difference
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.gap import Explanation, Gap
 from polybake.study.diagnose.row_order import described, listed, order
 from polybake.study.diagnose.search import EXPLAINED, IN_PART, Explanations, explanations
@@ -117,7 +117,7 @@ def diagnose(
 
     There is a text for each row of ``theirs``, ``[texts, dimension]``.
     """
-    dissected = Dissected.read(model)
+    dissected = Dissection.read(model)
     theirs, swapped = _in_order(theirs)
     name = prompt.contract(dissected.manifest.contract).default_prompt
     own = _own(model, texts, name, tell)

@@ -38,7 +38,7 @@ _LAYER = re.compile(r"(?:^|/)(?:layers?|h|block)\.(\d+)(?=:|/|$)")
 
 
 @dataclass(frozen=True)
-class Dissected:
+class Dissection:
     """A model file whose parts can be run one by one.
 
     Attributes:
@@ -52,7 +52,7 @@ class Dissected:
     graph: onnx.ModelProto
 
     @classmethod
-    def read(cls, path: Path) -> Dissected:
+    def read(cls, path: Path) -> Dissection:
         """Read a baked model file."""
         head = read_head(path)
         contract = head.manifest.contract

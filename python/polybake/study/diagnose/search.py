@@ -17,7 +17,7 @@ from polybake.study.diagnose.departures.constant import before_normalize, consta
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.departures.stored import Rounding, grid
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.gap import Explanation, Gap, Sample, done
 from polybake.study.diagnose.way import Vectors, Way, Ways
 
@@ -72,7 +72,7 @@ class Explanations:
 
 
 def explanations(
-    model: Dissected,
+    model: Dissection,
     texts: list[str],
     theirs: Vectors,
     prompt: str | None,

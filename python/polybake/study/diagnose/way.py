@@ -14,7 +14,7 @@ from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.runtime.tokenizer import BakedTokenizer
-from polybake.study.diagnose.dissection import Changed, Dissected, NamedArrays
+from polybake.study.diagnose.dissection import Changed, Dissection, NamedArrays
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -77,7 +77,7 @@ class Ways:
 
     def __init__(
         self,
-        model: Dissected,
+        model: Dissection,
         texts: Sequence[str],
         prompt: str | None,
         places: Sequence[int] | None = None,

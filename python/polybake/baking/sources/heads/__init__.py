@@ -21,7 +21,7 @@ _KINDS: dict[HeadKind, Callable[[ModelFolder], TaskHead]] = {
 
 def open_head(folder: ModelFolder) -> TaskHead | None:
     """The head of a folder that transformers saved, by the name of its architecture."""
-    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    (name, *_) = ModelConfig.of(folder).architectures or ("",)
     found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
     opened = next(found, None)
     return opened and opened(folder)

@@ -38,7 +38,7 @@ class _Config(JsonModel):
 
 def causal_lm(folder: ModelFolder, true: int, false: int | None, relevance: str) -> TaskHead:
     """The head that scores a pair by the logit of the token ``true``, less that of ``false``."""
-    name = folder.read("config.json", ModelConfig).model_type
+    name = ModelConfig.of(folder).model_type
     if name not in _TIED:
         raise InputError(
             f"{folder.path / 'config.json'}: the language model's head of {name!r} is not known; "

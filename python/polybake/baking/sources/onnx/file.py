@@ -121,7 +121,7 @@ def open_onnx_file(path: Path, settings: SourceSettings = AS_IT_IS) -> Source:
     folder = with_tokenizer(places)
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)
-    kind = folder.read("config.json", ModelConfig).model_type
+    kind = ModelConfig.of(folder).model_type
     if "position_ids" in feeds.values() and kind in COUNT_BEHIND_PADDING:
         raise InputError(
             f"{path}: wants position_ids as {kind} counts them, which clients do not; "

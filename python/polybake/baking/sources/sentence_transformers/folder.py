@@ -70,10 +70,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
                 if routed:
                     raise InputError(f"{body.path}: {NOT_IN_ROUTERS}")
                 cut, prompts = route_of_limits(limits, prompts)
-        if (
-            first.kind == "Transformer"
-            and not body.read("config.json", ModelConfig).output_hidden_states
-        ):
+        if first.kind == "Transformer" and not ModelConfig.of(body).output_hidden_states:
             # Source: WeightedLayerPooling.forward, which then does nothing.
             others = [module for module in others if module.kind != "WeightedLayerPooling"]
         begins = [first]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import unit
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.way import Vectors, Way
 
 _NORMALIZE = "normalize()"
@@ -36,13 +36,13 @@ class Subtracted:
         return np.asarray(unit(left) if self.normalized else left, np.float32)
 
 
-def before_normalize(model: Dissected) -> Way:
+def before_normalize(model: Dissection) -> Way:
     """The model's way without its last normalization, behind which no constant can be seen."""
     steps = model.manifest.steps
     return Way(left_out=len(steps) - 1) if steps[-1:] == (_NORMALIZE,) else Way()
 
 
-def constant(model: Dissected, x: Vectors, theirs: Vectors) -> Departure | None:
+def constant(model: Dissection, x: Vectors, theirs: Vectors) -> Departure | None:
     """Return the departure whose constant fits vectors best; None where they determine none.
 
     Both are of the same texts, ``[texts, dimension]``; ``x`` is what `before_normalize` gives.

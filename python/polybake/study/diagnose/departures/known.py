@@ -15,12 +15,12 @@ from polybake.study.diagnose.departures import (
     weights,
 )
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.dissection import Dissected
+from polybake.study.diagnose.dissection import Dissection
 from polybake.study.diagnose.way import Way
 
 
 def departures(
-    model: Dissected, prompt: str | None, dimension: int, count: int = 0
+    model: Dissection, prompt: str | None, dimension: int, count: int = 0
 ) -> list[Departure]:
     """Return all departures that can be tried on a model file."""
     trained = published(model.manifest.source.identifier)
@@ -37,13 +37,13 @@ def departures(
     ]
 
 
-def _layers(model: Dissected) -> Iterator[Departure]:
+def _layers(model: Dissection) -> Iterator[Departure]:
     if model.pooled_at == 0:
         for number, name in enumerate(model.layers, start=1):
             yield Departure(f"takes the output of layer {number}", Way(layer=name))
 
 
-def _steps(model: Dissected) -> Iterator[Departure]:
+def _steps(model: Dissection) -> Iterator[Departure]:
     for place in range(len(model.manifest.steps)):
         if place != model.pooled_at:
             yield Departure(f"leaves out {model.step_name(place)}", Way(left_out=place))

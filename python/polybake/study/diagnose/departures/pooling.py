@@ -13,11 +13,11 @@ from polybake.baking.pooling import POOLING_MODES
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.stored import unit
-from polybake.study.diagnose.dissection import Dissected, NamedArrays
+from polybake.study.diagnose.dissection import Dissection, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 
-def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
+def departures(model: Dissection, prompt: str | None, count: int) -> Iterator[Departure]:
     """Yield the departures of pooling; none if the encoder pools."""
     if model.pooled_at is None:
         return
@@ -46,7 +46,7 @@ def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Dep
 
 
 def _pooled(
-    model: Dissected,
+    model: Dissection,
     mode: str,
     x: NDArray[Any],
     values: NamedArrays,
@@ -65,12 +65,12 @@ def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:
     return np.asarray(x.mean(axis=1))
 
 
-def _counted(model: Dissected, x: NDArray[Any], values: NamedArrays) -> NDArray[Any]:
+def _counted(model: Dissection, x: NDArray[Any], values: NamedArrays) -> NDArray[Any]:
     """Take the embedding at the number of tokens less 1; wrong for rows padded on the left."""
     last: NDArray[Any] = _mask(model, values).sum(axis=1) - 1
     return np.take_along_axis(x, last[:, None, None], axis=1)[:, 0]
 
 
-def _mask(model: Dissected, values: NamedArrays) -> NDArray[Any]:
+def _mask(model: Dissection, values: NamedArrays) -> NDArray[Any]:
     (name,) = (one.name for one in model.manifest.contract.inputs if one.feed == "attention_mask")
     return values[name]
