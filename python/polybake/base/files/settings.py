@@ -1,6 +1,6 @@
 """The settings of a JSON file, handed out by key; what nothing reads is refused at the end."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
@@ -145,7 +145,8 @@ class Settings:
         Raises:
             InputError: There are such keys; the message names them.
         """
-        allowed.refuse(self.path, self._unknown(), self.remedy, self.hints, self._meant())
+        unknown = self._unknown()
+        allowed.refuse(self.path, unknown, self.remedy, self.hints, self._meant(unknown))
 
     def _unknown(self) -> dict[str, object]:
         """The keys that nothing has read; null, false, 0 and empty values say nothing."""
@@ -158,10 +159,10 @@ class Settings:
             unknown |= inner._unknown()
         return unknown
 
-    def _meant(self) -> dict[str, str]:
+    def _meant(self, unknown: Collection[str]) -> dict[str, str]:
         """The most similar known key of each unknown one, if there is one that the file lacks."""
         absent = [key for key in self._known if key not in self.values]
-        near = {key: get_close_matches(key, absent, n=1, cutoff=0.8) for key in self.values}
+        near = {key: get_close_matches(key, absent, n=1, cutoff=0.8) for key in unknown}
         return {key: similar[0] for key, similar in near.items() if similar}
 
 
