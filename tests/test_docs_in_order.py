@@ -87,6 +87,7 @@ def address(folder: Path) -> Iterator[str]:
         yield found
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("page", IN_ORDER, ids=lambda page: page.stem)
 def test_every_command_runs(
     page: Path, folder: Path, environment: dict[str, str], address: str

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import polybake, run
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +86,7 @@ def test_steps_are_fitted_one_behind_the_other(project: Path, pooled: NDArray[np
     assert pooled.shape[1] == len(second)
 
 
+@pytest.mark.weekly
 def test_what_did_not_change_is_not_fitted_again(project: Path) -> None:
     """A corpus is embedded again only where it, the model before it, or what is asked changed."""
     (project / "polybake.toml").write_text(settings(SUBTRACT, WHITEN))
@@ -160,7 +162,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("what", weekly_but(3, REFUSED))
 def test_what_cannot_be_fitted_is_refused(project: Path, what: str) -> None:
     """Nothing is written, the key is named, and what the message wants builds."""
     step, message, corrected = REFUSED[what]
@@ -179,7 +181,7 @@ def test_a_bake_alone_fits_nothing(project: Path) -> None:
     assert message in polybake("bake", cwd=project, code=2)
 
 
-@pytest.mark.parametrize("weights", ["inside", "beside"])
+@pytest.mark.parametrize("weights", weekly_but(1, ["inside", "beside"]))
 def test_an_array_of_another_model_is_refused(project: Path, weights: str) -> None:
     """One that a person fitted and named is taken until the weights before it change."""
     plain = SETTINGS.replace("[clients.ruby]", f'weights = "{weights}"\n[clients.ruby]')
@@ -212,7 +214,7 @@ def change_record(project: Path) -> None:
     record.write_text(json.dumps(told))
 
 
-@pytest.mark.parametrize("change", [add_text, change_record])
+@pytest.mark.parametrize("change", weekly_but(1, [add_text, change_record]))
 def test_check_sees_it(project: Path, change: Callable[[Path], None]) -> None:
     """What an array comes from is an input like any other."""
     polybake("build", cwd=project)

@@ -180,6 +180,7 @@ for number, path in enumerate(sys.argv[1:]):
 """
 
 
+@pytest.mark.weekly
 def test_same_bytes_from_any_process(tmp_path: Path) -> None:
     """Two processes with other hash seeds, locales, threads and folders write equal bytes."""
     xlmr = Path(__file__).parents[2] / "fixtures" / "xlmr"
@@ -203,6 +204,7 @@ def test_same_bytes_from_any_process(tmp_path: Path) -> None:
     assert written[0][0] != written[0][1]
 
 
+@pytest.mark.weekly
 @pytest.mark.minilm
 def test_minilm(minilm: Path, tmp_path: Path) -> None:
     """MiniLM bakes by its own recipe, with as many weights as its checkpoint has."""

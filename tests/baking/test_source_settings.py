@@ -54,6 +54,7 @@ def bake(source: Path, out: Path, **settings: Any) -> Manifest:
     return read_head(out).manifest
 
 
+@pytest.mark.weekly
 def test_each_adapter_is_another_file(tmp_path: Path) -> None:
     """The manifest names the adapter, and its prompt is the default one."""
     folder = with_adapters(tmp_path / "m")
@@ -92,6 +93,7 @@ def test_a_note_says_that_no_adapter_is_applied(tmp_path: Path) -> None:
             assert line.endswith("one of: retrieval.query, retrieval.passage, separation")
 
 
+@pytest.mark.weekly
 def test_attention_stands_for_the_key_of_config_json(tmp_path: Path) -> None:
     """The files are the same as of a folder that says it itself; the manifest names the setting."""
     own, said = of_own_code(tmp_path / "a" / "m"), decoder(tmp_path / "b" / "m", is_causal=False)

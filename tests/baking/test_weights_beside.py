@@ -21,6 +21,7 @@ from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.steps import Normalize, Pool, Quantize, Step
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -48,13 +49,16 @@ def vectors(path: Path) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "reduced",
-    [
-        {},
-        {"storage": "float16"},
-        {"storage": "float16-table"},
-        {"precision": "int8"},
-        {"precision": "float16"},
-    ],
+    weekly_but(
+        2,
+        [
+            {},
+            {"storage": "float16"},
+            {"storage": "float16-table"},
+            {"precision": "int8"},
+            {"precision": "float16"},
+        ],
+    ),
     ids=str,
 )
 def test_the_graph_and_its_vectors_are_those_of_one_file(
@@ -103,6 +107,7 @@ def test_everything_is_under_one_fingerprint(folder: Path, tmp_path: Path) -> No
         check_digest(read_head(report.path))
 
 
+@pytest.mark.weekly
 def test_a_quantization_is_cut_out_with_what_lies_beside(tmp_path: Path) -> None:
     """Ranges of many elements are a large weight, and the edges of integers want them."""
     config = CONFIG | {"hidden_size": 600, "intermediate_size": 20}

@@ -62,6 +62,7 @@ def vectors(project: Path) -> np.ndarray:
     return np.concatenate([decode_vectors(case.embeddings) for case in cases])
 
 
+@pytest.mark.weekly
 def test_a_step_from_template_to_client(tmp_path: Path) -> None:
     """The template is a step as it stands, and as it is edited; the bake proves it with NumPy."""
     write_sentence_transformers(tmp_path / "model", ("Pooling", {"pooling_mode": "mean"}))

@@ -34,6 +34,7 @@ def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
     assert {*project.rglob("*")} == before
 
 
+@pytest.mark.weekly
 def test_how_long_it_takes_is_said_first(every_feed: Path, project: Path) -> None:
     """On standard error, before anything is measured; of one's own texts nobody knows it."""
     done = run("bench", every_feed, "--rounds", "1", "--json", cwd=project)

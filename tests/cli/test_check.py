@@ -16,6 +16,7 @@ import pytest
 
 from models.folders.tiny_folders import write_bert
 from support.processes.commandline import polybake, without
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +163,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", weekly_but(4, CHANGES))
 def test_what_changed_is_named(project: Path, what: str) -> None:
     """Each change is red, one line a change; ``--no-cache`` sees one that left size and time."""
     change, message = CHANGES[what]
@@ -219,6 +220,7 @@ def test_a_damaged_lock_is_an_error(project: Path) -> None:
         assert "restore it, or write it anew: polybake build" in printed
 
 
+@pytest.mark.weekly
 def test_a_client_that_was_edited_is_no_fault_and_a_stale_one_is(project: Path) -> None:
     """What a person edits is theirs; what another render would write is told apart from it."""
     printed = polybake("check", cwd=project)

@@ -45,6 +45,7 @@ def test_a_gap_is_explained(project: Path) -> None:
     assert same.startswith("the same: 5 vectors: elements differ by ")
 
 
+@pytest.mark.weekly
 def test_whoever_answers_is_asked(project: Path) -> None:
     """A service of another file is judged all the same, with a note; one of this file agrees."""
     with served(write_prompted(project / "other.onnx", seed=2)) as service:

@@ -18,6 +18,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import run
 from support.processes.signals import signals
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +111,7 @@ def whole(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", signals("SIGKILL", "SIGTERM", "SIGINT"))
+@pytest.mark.parametrize("name", weekly_but(1, signals("SIGTERM", "SIGKILL", "SIGINT")))
 def test_an_ended_run_goes_on(every_feed: Path, whole: Path, tmp_path: Path, name: str) -> None:
     """A run that was killed and started again gives the same bytes as one run."""
     ending = getattr(signal, name)

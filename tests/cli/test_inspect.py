@@ -69,6 +69,7 @@ def test_parts_come_out_as_files(project: Path, tmp_path: Path) -> None:
     assert tokenizer["padding"] is None
 
 
+@pytest.mark.weekly
 def test_a_graph_in_a_browser(project: Path) -> None:
     """An address is printed, after what else is asked for; the command ends when it is told to."""
     pytest.importorskip("netron", reason='pip install ".[view]"')

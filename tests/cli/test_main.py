@@ -17,6 +17,7 @@ from polybake import __version__
 from polybake.cli import main as cli
 from support.processes.commandline import run
 from support.processes.signals import signals
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -78,10 +79,13 @@ def test_what_nothing_foresaw(
 
 @pytest.mark.parametrize(
     ("ending", "file"),
-    signals(
-        ("SIGINT", "scratch/*"),
-        ("SIGTERM", "scratch/*/encoder.onnx"),
-        ("SIGHUP", ".out.onnx.*.tmp"),
+    weekly_but(
+        1,
+        signals(
+            ("SIGINT", "scratch/*"),
+            ("SIGTERM", "scratch/*/encoder.onnx"),
+            ("SIGHUP", ".out.onnx.*.tmp"),
+        ),
     ),
 )
 def test_an_ended_run_leaves_nothing(minilm: Path, tmp_path: Path, ending: str, file: str) -> None:

@@ -19,6 +19,7 @@ import pytest
 from polybake import __version__
 from polybake.runtime.embedder import Embedder
 from support.processes.signals import posix, signals
+from support.samples.weekly import weekly_but
 from support.servers.served import Service, key_file, served
 
 pytestmark = pytest.mark.slow
@@ -100,6 +101,7 @@ def test_openais_own_client_for_node(both: Service, every_feed: Path, tmp_path: 
     assert found["status"] == 404
 
 
+@pytest.mark.weekly
 def test_hugging_faces_own_client(both: Service, every_feed: Path) -> None:
     """Hugging Face's client asks the root, for one text at a time."""
     hub = pytest.importorskip("huggingface_hub")
@@ -107,6 +109,7 @@ def test_hugging_faces_own_client(both: Service, every_feed: Path) -> None:
     np.testing.assert_allclose(found, Embedder(every_feed).embed(["two words"]), atol=1e-6)
 
 
+@pytest.mark.weekly
 def test_coheres_own_client(both: Service, tiny_rerank: Path) -> None:
     """Cohere's client ranks through both versions of its interface."""
     cohere = pytest.importorskip("cohere")
@@ -143,7 +146,7 @@ def test_answers_come_at_once(both: Service) -> None:
     assert sorted(took)[5] < 0.03
 
 
-@pytest.mark.parametrize("name", signals("SIGTERM", "SIGHUP"))
+@pytest.mark.parametrize("name", weekly_but(1, signals("SIGTERM", "SIGHUP")))
 def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, name: str) -> None:
     """Requests that were accepted are answered; later ones are not accepted."""
     with (
@@ -162,6 +165,7 @@ def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, name: str) -> N
     assert "Traceback" not in "".join(service.log)
 
 
+@pytest.mark.weekly
 @posix
 def test_what_a_drain_leaves_is_told_to_ask_again(every_feed: Path) -> None:
     """Unanswered requests get 503 and Retry-After in their path's schema; the log has no error."""
@@ -184,6 +188,7 @@ def test_what_a_drain_leaves_is_told_to_ask_again(every_feed: Path) -> None:
     assert not any("traceback" in line for line in told)
 
 
+@pytest.mark.weekly
 @posix
 def test_killed_and_started_again(every_feed: Path) -> None:
     """Callers that ask again get every vector, and each is the right one."""
@@ -218,6 +223,7 @@ def test_killed_and_started_again(every_feed: Path) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.weekly
 @posix
 def test_the_log_is_json_without_texts(every_feed: Path) -> None:
     """The log has one line of JSON a request, and the server's own messages are JSON, too."""

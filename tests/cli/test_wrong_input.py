@@ -15,6 +15,7 @@ from models.files.weights_beside import move_weights
 from models.folders.tiny_folders import write_bert
 from support.clients.plain_client import write_plain_client
 from support.processes.commandline import polybake, run, without
+from support.samples.weekly import weekly_but
 from support.servers.served import key_file
 
 pytestmark = pytest.mark.slow
@@ -232,7 +233,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize(("command", "missing"), MISSING)
+@pytest.mark.parametrize(("command", "missing"), weekly_but(2, MISSING))
 def test_a_missing_package_is_named(
     command: str, missing: str, project: Path, every_feed: Path
 ) -> None:
@@ -244,7 +245,8 @@ def test_a_missing_package_is_named(
 
 
 @pytest.mark.parametrize(
-    ("texts", "out"), [("texts.txt", "a.jsonl"), ("texts.txt", "a.npy"), ("t.jsonl", "b.jsonl")]
+    ("texts", "out"),
+    weekly_but(1, [("texts.txt", "a.jsonl"), ("texts.txt", "a.npy"), ("t.jsonl", "b.jsonl")]),
 )
 def test_without_pyarrow_other_files_are_written(
     every_feed: Path, tmp_path: Path, texts: str, out: str

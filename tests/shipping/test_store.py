@@ -164,6 +164,7 @@ def test_a_lock_does_not_choose_where_files_go(project: Path) -> None:
     assert not (project.parent / "elsewhere.onnx").exists()
 
 
+@pytest.mark.weekly
 def test_two_at_once_and_one_that_is_killed(project: Path) -> None:
     """However a push ends, what lies under the digest is whole."""
     command = [sys.executable, "-m", "polybake.cli.main", "push"]

@@ -11,8 +11,10 @@ import budgets
 from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
 from polybake.generation import LANGUAGES
+from support.samples.weekly import weekly_but
 
 
+@pytest.mark.weekly
 def test_each_part_has_a_limit(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,7 +51,7 @@ def test_the_core_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert budgets.counted_core(tmp_path)[1] is False
 
 
-@pytest.mark.parametrize("task", TASK_MODELS)
+@pytest.mark.parametrize("task", weekly_but(1, TASK_MODELS))
 def test_a_task_adds_few_lines(task: str, tmp_path: Path) -> None:
     """The library of each is a wrapper around that of every client."""
     manifest = read_head(TASK_MODELS[task](tmp_path / "a-task.onnx")).manifest

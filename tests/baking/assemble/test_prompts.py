@@ -27,6 +27,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import CachedPrompts
 from polybake.steps import Normalize, Pool, Route, Scale
+from support.samples.weekly import weekly_but
 
 ROUTE = Route(
     routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},
@@ -215,6 +216,7 @@ def test_prompts_that_are_too_large_are_computed(
     assert {*known.tokens} == {"query", "same"}
 
 
+@pytest.mark.weekly
 def test_what_a_reranker_is_asked_is_computed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +239,7 @@ def test_what_a_reranker_is_asked_is_computed_once(
 
 @pytest.mark.parametrize(
     "reduced",
-    [{"precision": "int8"}, {"precision": "int4"}, {"storage": "float16"}],
+    weekly_but(1, [{"storage": "float16"}, {"precision": "int8"}, {"precision": "int4"}]),
     ids=str,
 )
 def test_a_file_of_lower_precision_has_it(reduced: dict[str, str], tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.base.modelfile.tolerance import TOLERANCES, compare_vectors
 from polybake.runtime.embedder import Embedder
 from support.samples.drawn_kinds import EVERY
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +66,7 @@ def test_four_bits_are_the_weights(in_precision: InPrecision, kind: str) -> None
     assert np.abs(found - expected).max() < 2e-6
 
 
-@pytest.mark.parametrize("precision", OPERATORS)
+@pytest.mark.parametrize("precision", weekly_but(1, OPERATORS))
 def test_it_is_the_same_file_at_each_bake(
     in_precision: InPrecision, tmp_path: Path, precision: str
 ) -> None:
@@ -73,7 +74,7 @@ def test_it_is_the_same_file_at_each_bake(
     assert again.path.read_bytes() == in_precision("bert", precision).path.read_bytes()
 
 
-@pytest.mark.parametrize("precision", ["int8", "int4"])
+@pytest.mark.parametrize("precision", weekly_but(1, ["int8", "int4"]))
 def test_own_texts_calibrate(in_precision: InPrecision, tmp_path: Path, precision: str) -> None:
     """A user's texts change the weights, and nothing of them is in the file."""
     own = tmp_path / "own.txt"
@@ -86,10 +87,13 @@ def test_own_texts_calibrate(in_precision: InPrecision, tmp_path: Path, precisio
 
 @pytest.mark.parametrize(
     ("module", "name", "off", "share"),
-    [
-        (int8, "smoothing", lambda largest, _: np.ones_like(largest), 0.5),
-        (int4, "_SMOOTHING", 0, 0.8),
-    ],
+    weekly_but(
+        1,
+        [
+            (int4, "_SMOOTHING", 0, 0.8),
+            (int8, "smoothing", lambda largest, _: np.ones_like(largest), 0.5),
+        ],
+    ),
 )
 def test_inputs_that_are_large_in_every_text_cost_little(
     tmp_path: Path,
@@ -145,6 +149,7 @@ def test_clients_match_four_bits_as_float32(in_precision: InPrecision) -> None:
     assert max(report.differences.values()) < 2e-6
 
 
+@pytest.mark.weekly
 def test_four_bits_beside_the_graph(in_precision: InPrecision, tmp_path: Path) -> None:
     """They lie in the other file, and the vectors stay."""
     inside = in_precision("bert", "int4")

@@ -92,6 +92,7 @@ def fetched(hub: Hub, *endings: str) -> set[str]:
     return {name for name in hub.fetched if name.endswith(endings)}
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_bakes_from_the_hub_and_again_without_it(hub: Hub, tmp_path: Path) -> None:
     """Only what a bake reads is fetched; the manifest names the commit; the cache then suffices."""
@@ -125,6 +126,7 @@ def test_init_then_bake_from_a_cache(
     assert (source.identifier, source.revision) == (f"hub:{NAME}@{COMMIT}", COMMIT)
 
 
+@pytest.mark.weekly
 def test_the_files_of_an_older_tokenizer_are_fetched(hub: Hub, model: Path, reach: Reach) -> None:
     """Only where there is no tokenizer.json; a note says of which it was made."""
     ids = json.loads((model / "tokenizer.json").read_text())["model"]["vocab"]

@@ -29,6 +29,7 @@ from polybake.cli.init import settings_text
 from polybake.cli.target import config_for
 from polybake.config import load_config
 from polybake.errors import InputError
+from support.samples.weekly import weekly_but
 
 ASKED = {
     "prompt": ["<|im_start|>Query: {query}\nDocument: {document}<|im_end|>\n"],
@@ -128,7 +129,7 @@ def test_without_a_template_the_tokenizer_joins(tmp_path: Path) -> None:
     assert (source.pair_prompt, task_of(source).name) == (None, "rerank")
 
 
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("own", weekly_but(1, [False, True]))
 def test_a_score_is_a_row_less_another(own: bool, tmp_path: Path) -> None:
     """Of the table, or of a layer where config.json says that there is one."""
     folder = write_logit_score(tmp_path)
@@ -153,16 +154,19 @@ def chat(**values: bool) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("file", "changes", "message"),
-    [
-        ("1_LogitScore/config.json", {"true_token_id": 999}, "a reranker's head needs row"),
-        ("1_LogitScore/config.json", {"true_token_id": -1}, "true_token_id: "),
-        ("1_LogitScore/config.json", {"scale": 2.0}, "unknown key scale"),
-        ("config_sentence_transformers.json", {"default_prompt_name": "x"}, "default_prompt_name"),
-        (CONFIG, {"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
-        (CONFIG, {"tie_word_embeddings": False}, r"has no lm_head\.weight, which the model's head"),
-        (SETTINGS, chat(restore_suffix=False), "restore_suffix changes how texts are cut"),
-        (SETTINGS, chat(continue_final_message=True), "continue_final_message changes how"),
-    ],
+    weekly_but(
+        3,
+        [
+            (SETTINGS, chat(restore_suffix=False), "restore_suffix changes how texts are cut"),
+            (SETTINGS, chat(continue_final_message=True), "continue_final_message changes how"),
+            ("1_LogitScore/config.json", {"scale": 2.0}, "unknown key scale"),
+            ("1_LogitScore/config.json", {"true_token_id": 999}, "a reranker's head needs row"),
+            ("1_LogitScore/config.json", {"true_token_id": -1}, "true_token_id: "),
+            ("config_sentence_transformers.json", {"default_prompt_name": "x"}, "default_prompt_"),
+            (CONFIG, {"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
+            (CONFIG, {"tie_word_embeddings": False}, r"has no lm_head\.weight, which the model's"),
+        ],
+    ),
 )
 def test_what_is_not_baked_is_named(
     tmp_path: Path, file: str, changes: dict[str, object], message: str
@@ -176,12 +180,15 @@ def test_what_is_not_baked_is_named(
 
 @pytest.mark.parametrize(
     ("template", "message"),
-    [
-        (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
-        ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
-        ("{{ raise_exception('only users') }}", "cannot be rendered .ValueError: only users"),
-        ("{% for one in messages %}{{ one.content }}", "cannot be rendered .TemplateSyntaxError"),
-    ],
+    weekly_but(
+        1,
+        [
+            ("{% for one in messages %}{{ one.content }}", "cannot be rendered .TemplateSyntaxErr"),
+            (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
+            ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
+            ("{{ raise_exception('only users') }}", "cannot be rendered .ValueError: only users"),
+        ],
+    ),
 )
 def test_templates_of_messages_are_refused(template: str, message: str, tmp_path: Path) -> None:
     """By what they do to a text; tests/oracle/test_messages.py compares those that are taken."""

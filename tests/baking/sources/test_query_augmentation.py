@@ -26,6 +26,7 @@ from polybake.baking.sources import Source, open_source
 from polybake.baking.sources.augmented_encoder import AugmentedEncoder
 from polybake.baking.sources.query_augmentation import QueryAugmentation, Tokens
 from polybake.errors import InputError
+from support.samples.weekly import weekly_but
 
 CLS, END, FILL = 1, 2, 9
 ROWS = [[CLS, 3, END], [CLS, 3, 4, 5, 6, 7, END], [CLS, END]]
@@ -233,7 +234,7 @@ def limits(folder: Path) -> tuple[dict[str, int], int]:
         ),
     ],
 )
-@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("older", weekly_but(1, [False, True]))
 def test_limits_of_texts_queries_and_documents(
     older: bool, settings: dict[str, object], expected: dict[str, int], tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ from polybake.generation import render_client
 from polybake.study.bench.client import expected
 from polybake.study.diff.parts import compare_parts
 from polybake.testing import golden_cases
+from support.samples.weekly import weekly_but
 
 
 def baked(source: Path, out: Path, **settings: object) -> BakeReport:
@@ -204,6 +205,7 @@ def test_self_check_sees_each_output(model: Path) -> None:
             embedder.self_check()
 
 
+@pytest.mark.weekly
 def test_a_folder_of_cases_keeps_all_outputs(model: Path, tmp_path: Path) -> None:
     """In JSON, and beside it where they are many."""
     fixture = read_head(model).fixture
@@ -221,8 +223,8 @@ def test_a_folder_of_cases_keeps_all_outputs(model: Path, tmp_path: Path) -> Non
             assert np.array_equal(decode_vectors(one), decode_vectors(other))
 
 
-@pytest.mark.parametrize("precision", ["float16", "int8", "int4"])
-@pytest.mark.parametrize("write", [write_colbert, write_m3])
+@pytest.mark.parametrize("precision", weekly_but(1, ["int8", "float16", "int4"]))
+@pytest.mark.parametrize("write", weekly_but(1, [write_m3, write_colbert]))
 def test_other_precisions(write: Any, precision: str, tmp_path: Path) -> None:
     """Rows are judged as vectors are, and every output."""
     report = baked(write(tmp_path / "m"), tmp_path / "tiny.onnx", precision=precision)

@@ -19,19 +19,23 @@ from polybake.baking.tokenizer.folder_tokenizer import open_tokenizer, with_toke
 from polybake.baking.tokenizer.older_vocabularies import convert
 from polybake.base.files.model_folder import ModelFolder, SourceSettings
 from polybake.errors import InputError, RequirementMissing
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
     ("name", "pad"),
-    [
-        ("BertTokenizer", "[UNK]"),
-        ("RobertaTokenizer", "<pad>"),
-        ("T5Tokenizer", "<pad>"),
-        ("LlamaTokenizer", "</s>"),
-        ("GemmaTokenizer", "<pad>"),
-    ],
+    weekly_but(
+        1,
+        [
+            ("BertTokenizer", "[UNK]"),
+            ("RobertaTokenizer", "<pad>"),
+            ("T5Tokenizer", "<pad>"),
+            ("LlamaTokenizer", "</s>"),
+            ("GemmaTokenizer", "<pad>"),
+        ],
+    ),
 )
 def test_each_kind_of_file_gives_a_tokenizer(name: str, pad: str, tmp_path: Path) -> None:
     """Limit, padding and ids; a tokenizer.json beside the files is all that is read."""
@@ -75,6 +79,7 @@ def test_a_class_that_makes_none_is_refused(
         convert(ModelFolder.at(tmp_path))
 
 
+@pytest.mark.weekly
 def test_the_files_are_of_one_vocabulary(tmp_path: Path) -> None:
     """None, two of which transformers would choose one, or none of the class's."""
     with pytest.raises(InputError, match=r"none of vocab\.txt, .* of which transformers makes one"):
@@ -98,12 +103,17 @@ def test_the_files_are_of_one_vocabulary(tmp_path: Path) -> None:
         ("BertTokenizer", "", {"remove_space": False}, "remove_space: Input should be true"),
         ("BertTokenizer", "", {"extra_ids": 1001}, "extra_ids: .*or equal to 1000"),
         ("LlamaTokenizer", "", {"add_bos_token": None}, "no add_bos_token, which transformers 4"),
-        ("BertTokenizer", "added_tokens", {"the": 0}, "'the' has the id 0 in its files, and"),
-        (
-            "XLMRobertaTokenizer",
-            "special_tokens_map",
-            {"additional_special_tokens": ["<x>"]},
-            "'<x>', expected one of tokenizer.json",
+        *weekly_but(
+            0,
+            [
+                ("BertTokenizer", "added_tokens", {"the": 0}, "'the' has the id 0 in its files"),
+                (
+                    "XLMRobertaTokenizer",
+                    "special_tokens_map",
+                    {"additional_special_tokens": ["<x>"]},
+                    "'<x>', expected one of tokenizer.json",
+                ),
+            ],
         ),
     ],
 )
@@ -120,11 +130,17 @@ def test_what_is_not_obeyed_is_refused(
 
 @pytest.mark.parametrize(
     ("content", "shown"),
-    [
-        (b"hello world", "transformers makes no tokenizer of spiece.model as T5Tokenizer .*downl"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "pointer of Git LFS; run: git lfs pull"),
-        (bytes(101), "has 101 bytes, expected at most 100; download it again"),
-    ],
+    weekly_but(
+        2,
+        [
+            (b"version https://git-lfs.github.com/spec/v1\n", "of Git LFS; run: git lfs pull"),
+            (bytes(101), "has 101 bytes, expected at most 100; download it again"),
+            (
+                b"hello world",
+                "transformers makes no tokenizer of spiece.model as T5Tokenizer .*downl",
+            ),
+        ],
+    ),
 )
 def test_damaged_files_are_refused(
     content: bytes, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -144,6 +160,7 @@ def test_a_process_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
         convert(ModelFolder.at(write_old(tmp_path, "BertTokenizer")))
 
 
+@pytest.mark.weekly
 def test_the_json_is_compared_with_the_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

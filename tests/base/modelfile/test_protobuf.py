@@ -26,6 +26,7 @@ def test_a_varint_is_protobufs(value: int) -> None:
     assert model.SerializeToString() == b"\x08" + varint(value)
 
 
+@pytest.mark.weekly
 @given(st.text(max_size=20), st.integers(0, 2**63 - 1), st.lists(st.integers(0, 2**40), max_size=3))
 def test_fields_are_those_that_protobuf_writes(text: str, number: int, numbers: list[int]) -> None:
     """Texts, whole numbers, nested messages and numbers of four and eight bytes, in order."""

@@ -89,6 +89,7 @@ def test_they_catch(
     toolchain.own_tests(client, model, *([fault.tests] if fault.tests else [])).check_caught()
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_each_fault_has_its_place(
     name: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -76,6 +76,7 @@ def test_the_plot_has_all_figures(tmp_path: Path) -> None:
     assert "matrix products" not in words(tmp_path / "b.svg", without_profile(figures))
 
 
+@pytest.mark.weekly
 def test_equal_figures_have_equal_plots(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg", "a.pdf", "b.PDF", "a.png"):
         words(tmp_path / "text.svg", sample_figures())

@@ -117,6 +117,7 @@ def test_another_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> 
     assert (found.moved, found.found[0].name) == (15, "leaves out the step normalize()")
 
 
+@pytest.mark.weekly
 def test_what_rounding_leaves_behind_an_explanation_is_said(
     prompted: Path, dissected: Dissection, texts: list[str]
 ) -> None:

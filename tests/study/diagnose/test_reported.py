@@ -18,8 +18,8 @@ REPORTS = json.loads((FOLDER / "reports.json").read_text("utf-8"))["reports"]
 LINES = (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()
 TEXTS = [json.loads(line)["text"] for line in LINES]
 
-#: Reports on real weights that take only a second, as cheap tries explain them.
-FAST = {"fastembed-cls", "ollama-length", "ollama-order"}
+#: A report on real weights that takes only a second, as a cheap try explains it.
+FAST = {"ollama-order"}
 
 
 def marked(report: dict[str, Any]) -> Any:

@@ -128,6 +128,7 @@ def test_a_client_of_any_task_agrees_with_the_core(
     assert {one.case for one in report.verdicts} <= {"session"} | {f"random-{n}" for n in range(7)}
 
 
+@pytest.mark.weekly
 def test_a_fault_is_boiled_down_to_its_character(every_feed: Path, tmp_path: Path) -> None:
     """The smallest call has one short text with one joiner and no prompt, and shows both ids."""
     write_python_client(tmp_path, every_feed, ENDS_AT_A_JOINER)

@@ -16,28 +16,17 @@ import pytest
 from support.clients.rendered import attempt, onnxruntime, rebuild, run, settle
 from support.clients.toolchain import Toolchain
 
-#: As little work for the compiler as can be, and arithmetic that is checked.
-PROFILE = {
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
-    "CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS": "true",
-    "CARGO_INCREMENTAL": "0",
-    "CARGO_TERM_COLOR": "never",
-    "CARGO_TERM_QUIET": "true",
-}
-
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_crates(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let every client take the crates that the first one of this process builds.
+    """Let every client take the crates that the first one builds; a session of nox says where.
 
     Cargo then tells two clients of one name apart by the time of their files alone: tests that
-    build the older one again give the other a name of its own. Processes beside this one have
-    crates of their own: they would take a client of the same name from under a test that runs.
+    build the older one again give the other a name of its own, and one process has all tests of
+    this language.
     """
     folder = tmp_path_factory.getbasetemp()
     os.environ.setdefault("CARGO_BUILD_BUILD_DIR", str(folder / "crates"))
-    for name, value in PROFILE.items():
-        os.environ.setdefault(name, value)
 
 
 def cargo(*arguments: str | Path, cwd: Path, **environment: str) -> str:

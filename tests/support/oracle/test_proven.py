@@ -89,6 +89,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     return made
 
 
+@pytest.mark.weekly
 def test_a_run_writes_its_rows(project: Project) -> None:
     """The largest difference of a test's parameters is shown, and the next run agrees."""
     page = project.page.read_text(encoding="utf-8")
@@ -135,6 +136,7 @@ def test_a_part_is_not_written(project: Project) -> None:
     assert project.page.read_text(encoding="utf-8") == before
 
 
+@pytest.mark.weekly
 def test_no_number_proves_nothing(project: Project) -> None:
     """A difference of NaN fails the run."""
     project.change("difference=1e-7", "difference=float('nan')")

@@ -4,8 +4,8 @@ import pytest
 
 from models.folders.drawn import DRAWN
 
-#: Norms before and after a block; positions in a large table, relative and rotary; decoders.
-TELLING = ("bert", "deberta-v2", "modernbert", "nomic_bert", "qwen3", "roberta", "t5")
+#: Norms before and after a block; positions of a table, relative and rotary; a decoder.
+TELLING = ("bert", "deberta-v2", "qwen3")
 
 #: All of them, as parameters of a test.
 EVERY = [pytest.param(kind, marks=() if kind in TELLING else pytest.mark.weekly) for kind in DRAWN]
