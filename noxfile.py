@@ -133,11 +133,13 @@ def run_marked(session: nox.Session, marks: str, *options: str) -> None:
     )  # fmt: skip
 
 
+#: The folder of programs in an environment of Python.
+BIN = "Scripts" if os.name == "nt" else "bin"
 #: The gems of a client without those of its tests.
 BUNDLE = "env BUNDLE_PATH=vendor/bundle BUNDLE_WITHOUT=development"
 #: How a client's code is run in its folder, as `verify --prepare` leaves it, and what it leaves.
 TRIED = {
-    "python": (".venv/bin", [".venv/bin/python", "-c"]),
+    "python": (f".venv/{BIN}", [f".venv/{BIN}/python", "-c"]),
     "node": ("node_modules", ["node", "--input-type=module", "--eval"]),
     "ruby": ("vendor", [*shlex.split(BUNDLE), "bundle", "exec", "ruby", "-e"]),
 }
@@ -165,6 +167,9 @@ def show(session: nox.Session, *options: str) -> None:
     environment = ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(required)}
     session.run("polybake", "verify", str(config), "--prepare", *options, env=environment)
     for language, (prepared, command) in TRIED.items():
+        if os.name == "nt" and command[0] == "env":
+            session.log(f"{language}: not tried, since {shlex.join(command)} is of a POSIX shell")
+            continue
         client = folder / "clients" / language
         if (client / prepared).exists():
             code = three_lines(client / "README.md")

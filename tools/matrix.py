@@ -21,11 +21,12 @@ from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
 ROWS = REPOSITORY / "bench" / "matrix.toml"
+BIN, NPM = ("Scripts", "npm.cmd") if os.name == "nt" else ("bin", "npm")
 #: What puts packages into a prepared client.
 INSTALL = {
-    "python": (".venv/bin/python", "-m", "pip", "install", "--quiet", "--upgrade"),
+    "python": (f".venv/{BIN}/python", "-m", "pip", "install", "--quiet", "--upgrade"),
     # Scripts of older versions download CUDA.
-    "node": ("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"),
+    "node": (NPM, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"),
 }
 
 
@@ -45,7 +46,7 @@ def prepared(language: str, package: str, folder: Path) -> Path | None:
     python = [sys.executable, "-m", "venv", ".venv"]
     own = {
         "python": [python, [*INSTALL["python"], ".[cpu]"]],
-        "node": [["npm", "install", "--silent"]],
+        "node": [[NPM, "install", "--silent"]],
     }
     for command in (*own[language], [*INSTALL[language], package]):
         if subprocess.run(command, cwd=copy).returncode:  # noqa: S603 - our own

@@ -13,7 +13,8 @@ import pytest
 
 from models.files.every_feed import write_every_feed_model
 from models.folders.tiny_folders import write_bert, write_sentence_transformers
-from support.processes.commandline import polybake
+from support.processes.commandline import polybake, run
+from support.processes.signals import posix
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +71,7 @@ def test_parts_come_out_as_files(project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.weekly
+@posix
 def test_a_graph_in_a_browser(project: Path) -> None:
     """An address is printed, after what else is asked for; the command ends when it is told to."""
     pytest.importorskip("netron", reason='pip install ".[view]"')
@@ -107,3 +109,11 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
     shown = polybake("inspect", model, cwd=tmp_path)
     assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
+
+
+def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    """The standard output of Windows has few characters, and the others end no command."""
+    model = write_every_feed_model(tmp_path / "m.onnx", prompts={"query": "\u67e5"})
+    done = run("inspect", model, cwd=tmp_path, PYTHONIOENCODING="cp1252")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r'query "\u67e5"' in done.stdout

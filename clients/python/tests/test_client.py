@@ -112,6 +112,7 @@ def test_what_is_closed_says_so(path: Path) -> None:
         call(opened, TEXTS)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_ends_and_is_told_to_open_its_own(path: Path) -> None:
     program = f"""
 import os, sys

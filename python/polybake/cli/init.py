@@ -215,5 +215,5 @@ def _relative(source: HubReference | Path, folder: Path) -> str:
     # Links are not resolved, as they may lead elsewhere on another machine.
     base, place = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
     if source.is_absolute() and not place.is_relative_to(os.path.normpath(base)):
-        return str(place)
-    return os.path.relpath(place, base)
+        return place.as_posix()
+    return Path(os.path.relpath(place, base)).as_posix()

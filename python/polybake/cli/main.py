@@ -1,5 +1,6 @@
 """The command line: one command per verb, each in its own file beside this one."""
 
+import io
 import signal
 import sys
 from collections.abc import Callable
@@ -69,6 +70,8 @@ def options(
 
 def main() -> None:
     """Run the command line; docs/protocol.md lists the exit codes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # that of Windows cannot show every character
+        sys.stdout.reconfigure(errors="backslashreplace")
     ended: list[int] = []
 
     def end(number: int, _: object) -> None:

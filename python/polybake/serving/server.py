@@ -43,7 +43,8 @@ def run(app: FastAPI, host: str, port: int, *, limits: Limits, drain: int) -> No
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Without a named protocol asyncio leaves Nagle on: 40 ms between headers and body.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform != "win32":  # where a second server could take the port, too
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except OSError as error:

@@ -67,8 +67,8 @@ def _write_tokenize(head: FileHead, folder: Path) -> None:
     for file in (_ROWS, "model.py"):
         shutil.copyfile(_templates() / file, folder / file)
     contract = json.dumps(head.manifest.contract.model_dump(mode="json"), indent=2)
-    (folder / "contract.json").write_text(f"{contract}\n", encoding="ascii")
-    (folder / "tokenizer.json").write_text(head.tokenizer, encoding="ascii")
+    (folder / "contract.json").write_text(f"{contract}\n", encoding="ascii", newline="\n")
+    (folder / "tokenizer.json").write_text(head.tokenizer, encoding="ascii", newline="\n")
 
 
 def _write_configs(
@@ -101,10 +101,10 @@ def _write_configs(
             output_dims=output_dims[1:] if batched else output_dims,
             labels=labels,
         )
-        (folder / name / "config.pbtxt").write_text(config, encoding="ascii")
+        (folder / name / "config.pbtxt").write_text(config, encoding="ascii", newline="\n")
     if labels:
         lines = "".join(f"{' '.join(label.split())}\n" for label in labels)
-        (folder / names["encoder"] / _LABELS).write_text(lines, encoding="utf-8")
+        (folder / names["encoder"] / _LABELS).write_text(lines, encoding="utf-8", newline="\n")
 
 
 def _vectors(

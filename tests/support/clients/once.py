@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,16 @@ def digest(*folders: Path) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    import fcntl
-
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        if sys.platform == "win32":
+            import msvcrt
+
+            while True:
+                with suppress(OSError):  # it gives up after ten seconds
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield

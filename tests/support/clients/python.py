@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 
 from support.clients.rendered import attempt, blocks, run, settle
 from support.clients.toolchain import Toolchain
+
+#: The folder of programs in an environment of Python.
+BIN = "Scripts" if os.name == "nt" else "bin"
 
 
 class Python(Toolchain):
@@ -24,13 +28,13 @@ class Python(Toolchain):
 
     @property
     def python(self) -> Path:
-        return self.packages / "bin/python"
+        return self.packages / BIN / "python"
 
     def fetch(self, client: Path, packages: Path) -> None:
         run(sys.executable, "-m", "venv", packages, cwd=client)
-        python = packages / "bin/python"
+        python = packages / BIN / "python"
         run(python, "-m", "pip", "install", "--quiet", "mypy>=2", "ruff>=0.17", cwd=client)
-        (site,) = packages.glob("lib/*/site-packages")
+        site = Path(sysconfig.get_path("purelib", vars={"base": str(packages)}))
         (site / "here.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
 
     def build(self, *clients: Path, strict: bool = True) -> None:  # noqa: ARG002

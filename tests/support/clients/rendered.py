@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,11 @@ def attempt(
     *command: str | Path, cwd: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command, whatever becomes of it."""
+    program, *arguments = map(str, command)
+    if os.name == "nt":  # where npm is npm.cmd
+        program = shutil.which(program) or program
     return subprocess.run(
-        [str(part) for part in command],
+        [program, *arguments],
         cwd=cwd,
         env=os.environ | environment,
         capture_output=True,

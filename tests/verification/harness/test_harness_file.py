@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -102,6 +103,15 @@ def test_foreign_client_is_split_as_by_a_shell() -> None:
     assert client.run == (sys.executable, "-c", "print(1)")
     assert client.folder == Path.cwd()
     assert client.foreign
+
+
+def test_a_backslash_is_part_of_a_path_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell takes a backslash away, and with it the folders of a Windows path."""
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    command = '"C:\\a folder\\h.exe" --model C:\\m.onnx'
+    assert foreign_client(command.replace("\\", "\\\\")).run[2] == "C:\\m.onnx"
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert foreign_client(command).run == ("C:\\a folder\\h.exe", "--model", "C:\\m.onnx")
 
 
 @pytest.mark.parametrize("command", ["", "'", "no-such-program --flag"])

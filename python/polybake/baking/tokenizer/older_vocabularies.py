@@ -18,7 +18,7 @@ from polybake.baking.tokenizer.tokenizer_json import TokenizerJson, check_parts
 from polybake.baking.tokenizer.version_difference import TEXTS
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.printable import printable
-from polybake.base.files.scratch import Scratch
+from polybake.base.files.scratch import Scratch, show_in
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError, RequirementMissing, install
 
@@ -194,7 +194,7 @@ def _answer(folder: ModelFolder, name: str, files: dict[str, Path], listed: str)
             with path.open("rb") as file:
                 if file.read(len(_LFS_POINTER)) == _LFS_POINTER:
                     raise InputError(f"{path}: is a pointer of Git LFS; run: git lfs pull")
-            (model / path.name).symlink_to(path.resolve())
+            show_in(model / path.name, path)
         (model / _CONFIG).write_text(json.dumps(_settings(folder, name)), encoding="utf-8")
         out = Path(scratch) / "answer.json"
         # With -P neither the working folder nor the program's is searched for modules.

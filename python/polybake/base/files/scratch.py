@@ -2,6 +2,7 @@
 
 import atexit
 import shutil
+import sys
 import tempfile
 import weakref
 from pathlib import Path
@@ -25,6 +26,16 @@ class Scratch:
 
     def __exit__(self, *_: object) -> None:
         self._removal()
+
+
+def show_in(place: Path, file: Path) -> None:
+    """Show a file in such a folder: by a link, or by a copy where Windows allows no links."""
+    try:
+        place.symlink_to(file.resolve())
+    except OSError:
+        if sys.platform != "win32":
+            raise
+        shutil.copyfile(file, place)
 
 
 def _remove(name: str) -> None:

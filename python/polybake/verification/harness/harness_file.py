@@ -116,6 +116,15 @@ def read_client(folder: Path) -> Client:
     return Client(**dict(harness), folder=folder.absolute())
 
 
+def _words(command: str) -> tuple[str, ...]:
+    """Split a command line as a shell does; on Windows a backslash is a part of a path."""
+    words = shlex.shlex(command, posix=True, punctuation_chars=False)
+    words.whitespace_split, words.commenters = True, ""
+    if sys.platform == "win32":
+        words.escape = ""
+    return tuple(words)
+
+
 def foreign_client(command: str) -> Client:
     """Return a client that is not generated, from a command line such as ``go run ./harness``.
 
@@ -128,7 +137,7 @@ def foreign_client(command: str) -> Client:
             language=command, folder=Path.cwd(), run=(command,), foreign=True, service=True
         )
     try:
-        run = tuple(shlex.split(command))
+        run = _words(command)
     except ValueError as error:
         raise InputError(f"harness {command!r}: {error}; quote it as for a shell") from error
     if not run or shutil.which(run[0]) is None:

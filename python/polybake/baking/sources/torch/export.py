@@ -15,7 +15,7 @@ from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.onnx.file import OnnxFile
 from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.files.scratch import Scratch
+from polybake.base.files.scratch import Scratch, show_in
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError, RequirementMissing, install
 from polybake.runtime.tokenizer import BakedTokenizer
@@ -85,7 +85,7 @@ class TorchExport:
         folder = Path(self._scratch.name)
         for name, file in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).symlink_to(file.resolve())
+            show_in(folder / name, file)
         if _TOKENIZER not in self.files:
             (folder / _TOKENIZER).write_text(self.tokenizer.json, encoding="ascii")
         settings = self.tokenizer_settings.model_dump_json(exclude_unset=True)
