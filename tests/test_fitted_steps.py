@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", weekly_but(3, REFUSED))
+@pytest.mark.parametrize("what", weekly_but(1, REFUSED))
 def test_what_cannot_be_fitted_is_refused(project: Path, what: str) -> None:
     """Nothing is written, the key is named, and what the message wants builds."""
     step, message, corrected = REFUSED[what]

@@ -163,7 +163,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", weekly_but(4, CHANGES))
+@pytest.mark.parametrize("what", weekly_but(2, CHANGES))
 def test_what_changed_is_named(project: Path, what: str) -> None:
     """Each change is red, one line a change; ``--no-cache`` sees one that left size and time."""
     change, message = CHANGES[what]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 #: A remedy of so many is followed at every change.
-OFTEN = 5
+OFTEN = 10
 
 
 def _each(often: int = 0) -> Iterator[Any]:

@@ -23,6 +23,7 @@ from polybake.base.modelfile.tolerance import Slack, Tolerance, compare_vectors
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 from support.samples.drawn_kinds import EVERY
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def types(path: Path) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", weekly_but(1, EVERY))
 def test_matmuls_are_narrow_and_the_rest_is_not(in_precision: InPrecision, kind: str) -> None:
     """Norms, softmax, rotary turns, residual sums and all steps are float32."""
     report = in_precision(kind, "float16")
@@ -77,7 +78,7 @@ def rounded_at_each_node(path: Path) -> ort.InferenceSession:
     return ort.InferenceSession(ir.to_proto(model).SerializeToString(), options)
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", weekly_but(1, EVERY))
 def test_there_is_room_for_rounding_at_every_node(
     in_precision: InPrecision, texts: list[str], kind: str
 ) -> None:

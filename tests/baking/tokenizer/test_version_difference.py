@@ -16,6 +16,7 @@ from polybake.baking.tokenizer.known_classes import CLASSES
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import TokenizerDifference
 from polybake.runtime.tokenizer import BakedTokenizer
+from support.samples.weekly import weekly_but
 
 Json = dict[str, Any]
 
@@ -29,7 +30,6 @@ CHANGES: dict[str, Json] = {
 
 #: Classes that make parts anew in transformers 5.
 REMAKING = sorted(name for name in OLD if name in CLASSES)
-FIRST = {"BertTokenizer", "GemmaTokenizer", "Qwen2Tokenizer", "RobertaTokenizer", "T5Tokenizer"}
 
 
 def saved(folder: Path, name: str, *, named: str = "") -> Path:
@@ -55,7 +55,7 @@ def baked(folder: Path) -> BakedTokenizer:
 @pytest.mark.parametrize("part", CHANGES)
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=() if one in FIRST else pytest.mark.weekly) for one in REMAKING],
+    weekly_but(2, REMAKING),
 )
 def test_the_part_is_named_and_the_file_is_followed(name: str, part: str, tmp_path: Path) -> None:
     """Ids are those of tokenizer.json; the class that keeps it differs in nothing."""

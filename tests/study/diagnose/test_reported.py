@@ -18,14 +18,14 @@ REPORTS = json.loads((FOLDER / "reports.json").read_text("utf-8"))["reports"]
 LINES = (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()
 TEXTS = [json.loads(line)["text"] for line in LINES]
 
-#: A report on real weights that takes only a second, as a cheap try explains it.
-FAST = {"ollama-order"}
+#: Reports that take only a second, as a cheap try explains them.
+FAST = {"ollama-order", "mlx-mean"}
 
 
 def marked(report: dict[str, Any]) -> Any:
-    """A report as a parameter; most of those on real weights have a session of their own."""
+    """A report as a parameter; most have a session of their own."""
     marks = [pytest.mark.minilm] if report["model"] == "minilm" else []
-    if marks and report["name"] not in FAST:
+    if report["name"] not in FAST:
         marks.append(pytest.mark.reported)
     return pytest.param(report, id=report["name"], marks=marks)
 

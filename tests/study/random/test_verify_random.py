@@ -68,6 +68,7 @@ def drawn(every_feed: Path, tokenizer: BakedTokenizer) -> list[Drawn]:
     return draw(drawn_cases(read_head(every_feed).manifest.contract, tokenizer), 400, 1)
 
 
+@pytest.mark.weekly
 def test_calls_have_every_prompt_and_several_texts(drawn: list[Drawn]) -> None:
     """Calls have each prompt or none, and one text or several, some of them empty."""
     assert {one.prompt for one in drawn} == {None, "query", "document"}
@@ -87,6 +88,7 @@ def test_texts_have_every_class_of_characters_but_surrogates(drawn: list[Drawn])
         assert kind in texts
 
 
+@pytest.mark.weekly
 def test_texts_are_about_the_limit_and_spell_tokens(
     drawn: list[Drawn], tokenizer: BakedTokenizer
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_run_writes_its_rows(project: Project) -> None:
     assert project.run()[0] == 0
 
 
+@pytest.mark.weekly
 def test_a_missing_row_fails_the_run(project: Project) -> None:
     """A new kind is named with the command that adds it, also when it ran alone."""
     project.change('"b"', '"c"')
