@@ -66,8 +66,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(group))
 
 
-def pytest_collection_finish() -> None:
-    """Leave what was collected out of each bake's search for cycles."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Check that groups hold, and leave what was collected out of each bake's search for cycles.
+
+    pytest 9.2 drops the groups of pytest-xdist 3.8 in silence (pytest-xdist#1386), and each worker
+    then builds again what the tests of a group share.
+    """
+    if getattr(session.config.option, "loadgroup", False):
+        apart = [item.nodeid for item in session.items if "@" not in item.nodeid]
+        if apart:
+            raise pytest.UsageError(
+                f"{apart[0]} is in no group of tests, as this pytest and this pytest-xdist do not "
+                'go together; pip install "pytest<9.2"'
+            )
     gc.collect()
     gc.freeze()
 
