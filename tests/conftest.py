@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -66,19 +67,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(group))
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Check that groups hold, and leave what was collected out of each bake's search for cycles.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Check that groups hold: each worker would build again what the tests of a group share.
 
-    pytest 9.2 drops the groups of pytest-xdist 3.8 in silence (pytest-xdist#1386), and each worker
-    then builds again what the tests of a group share.
+    pytest 9.2 drops the groups of pytest-xdist 3.8 in silence (pytest-xdist#1386).
     """
-    if getattr(session.config.option, "loadgroup", False):
-        apart = [item.nodeid for item in session.items if "@" not in item.nodeid]
-        if apart:
-            raise pytest.UsageError(
-                f"{apart[0]} is in no group of tests, as this pytest and this pytest-xdist do not "
-                'go together; pip install "pytest<9.2"'
-            )
+    apart = [one for one in ids if "@" not in one]
+    if node.config.getoption("dist") == "loadgroup" and apart:
+        pytest.exit(
+            f"{apart[0]} is in no group of tests, as this pytest and this pytest-xdist do not go "
+            'together; pip install "pytest<9.2"',
+            returncode=4,
+        )
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of each bake's search for cycles."""
     gc.collect()
     gc.freeze()
 
