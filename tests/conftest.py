@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,13 @@ def nothing_required(monkeypatch: pytest.MonkeyPatch) -> None:
     colours = ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS")
     for name in ("POLYBAKE_REQUIRE", "POLYBAKE_MODEL", *colours):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Write no bytecode: by it, a file written anew within a second is still the old one."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return pytester
 
 
 @pytest.fixture(scope="session")
