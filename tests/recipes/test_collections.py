@@ -112,9 +112,15 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store(name: str, tmp_path: Path) -> Any:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store's, which no other test has: Chroma's clients of one path share what is open."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture
+def store(name: str, folder: Path) -> Any:
     """A store in a folder."""
-    return STORES[name](tmp_path / "store")
+    return STORES[name](folder)
 
 
 @pytest.fixture
@@ -164,11 +170,11 @@ def test_bits_are_refused(store: Any, compared_by: Any) -> None:
 
 @pytest.mark.usefixtures("collection")
 def test_another_file_is_refused(
-    store: Any, name: str, model: Path, other: Path, embedder: Any, tmp_path: Path
+    store: Any, folder: Path, name: str, model: Path, other: Path, embedder: Any
 ) -> None:
     """Of a store that is opened again, whose collection is left as it was."""
     store.close()
-    again = STORES[name](tmp_path / "store")
+    again = STORES[name](folder)
     refused = rf"gives vectors of \w+, the collection (notes )?has those of {embedder.fingerprint}"
     with pytest.raises(ValueError, match=refused):
         again.open(other)
