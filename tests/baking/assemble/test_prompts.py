@@ -99,8 +99,7 @@ PROMPTS = {
     "short": "a",
 }
 TEXTS = ["a river", "bread is baked", "", "\u4e2d\u6587", "vectors of"]
-WEEKLY = [pytest.param(kind, marks=pytest.mark.weekly) for kind in ("llama", "mistral", "qwen2")]
-KINDS = ["gemma", "qwen3", *WEEKLY]
+KINDS = weekly_but(2, ["gemma", "qwen3", "llama", "mistral", "qwen2"])
 
 
 def folder(tmp_path: Path, kind: str = "qwen3") -> Path:

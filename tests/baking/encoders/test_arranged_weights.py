@@ -18,6 +18,7 @@ from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.base.files.model_folder import SourceSettings
 from polybake.errors import InputError
+from support.samples.weekly import weekly_but
 
 ADAPTED = jina_v3_numpy.CONFIG
 LAYER = "roberta.encoder.layers.1.mlp.fc1.parametrizations.weight"
@@ -72,10 +73,7 @@ def test_an_adapter_where_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "precision",
-    ["int8", *(pytest.param(one, marks=pytest.mark.weekly) for one in ("int4", "float16"))],
-)
+@pytest.mark.parametrize("precision", weekly_but(1, ["int8", "int4", "float16"]))
 def test_experts_are_products_as_others(
     precision: Literal["int8", "int4", "float16"], tmp_path: Path
 ) -> None:

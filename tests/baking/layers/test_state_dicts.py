@@ -18,9 +18,10 @@ from models.folders.torch_saved import CLASSES, Parameter, Storage, Tensor, pick
 from polybake.baking.layers.torch_file import View, read_state_dict
 from polybake.errors import InputError
 from support.processes.watched import nothing_runs
+from support.samples.weekly import weekly_but
 
 PATH = Path("model.bin")
-SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.weekly) for seed in range(2, 8))]
+SEEDS = weekly_but(2, range(8))
 
 ARRAYS = {
     f"layers.{number}.weight": np.arange(6).reshape(2, 3).astype(dtype)

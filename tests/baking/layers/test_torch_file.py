@@ -24,6 +24,7 @@ from models.folders.torch_saved import (
 from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
 from support.processes.watched import nothing_runs
+from support.samples.weekly import weekly_but
 
 DRAWN = np.random.default_rng(5).normal(0, 30, (4, 3, 2))
 ARRAYS = {CLASSES[dtype]: DRAWN.astype(dtype) for dtype in CLASSES}
@@ -197,9 +198,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         torch_tensors(tmp_path / "m.bin")
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.weekly) for seed in range(1, 4))]
-)
+@pytest.mark.parametrize("seed", weekly_but(1, range(4)))
 def test_every_changed_file_is_refused_or_read(seed: int, tmp_path: Path) -> None:
     """Bytes changed, put in, left out and cut off: numbers of the file, or an error."""
     draw = random.Random(seed)  # noqa: S311 - no secrets

@@ -152,22 +152,20 @@ def chat(**values: bool) -> dict[str, object]:
     return {"processing_kwargs": {"chat_template": values}}
 
 
-@pytest.mark.parametrize(
-    ("file", "changes", "message"),
-    weekly_but(
-        3,
-        [
-            (SETTINGS, chat(restore_suffix=False), "restore_suffix changes how texts are cut"),
-            (SETTINGS, chat(continue_final_message=True), "continue_final_message changes how"),
-            ("1_LogitScore/config.json", {"scale": 2.0}, "unknown key scale"),
-            ("1_LogitScore/config.json", {"true_token_id": 999}, "a reranker's head needs row"),
-            ("1_LogitScore/config.json", {"true_token_id": -1}, "true_token_id: "),
-            ("config_sentence_transformers.json", {"default_prompt_name": "x"}, "default_prompt_"),
-            (CONFIG, {"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
-            (CONFIG, {"tie_word_embeddings": False}, r"has no lm_head\.weight, which the model's"),
-        ],
-    ),
-)
+#: A file, what changes in it, and the message.
+NOT_BAKED = [
+    (SETTINGS, chat(restore_suffix=False), "restore_suffix changes how texts are cut"),
+    (SETTINGS, chat(continue_final_message=True), "continue_final_message changes how"),
+    ("1_LogitScore/config.json", {"scale": 2.0}, "unknown key scale"),
+    ("1_LogitScore/config.json", {"true_token_id": 999}, "a reranker's head needs row"),
+    ("1_LogitScore/config.json", {"true_token_id": -1}, "true_token_id: "),
+    ("config_sentence_transformers.json", {"default_prompt_name": "x"}, "default_prompt_name"),
+    (CONFIG, {"final_logit_softcapping": 30.0}, "final_logit_softcapping"),
+    (CONFIG, {"tie_word_embeddings": False}, r"has no lm_head\.weight, which the model's head"),
+]
+
+
+@pytest.mark.parametrize(("file", "changes", "message"), weekly_but(3, NOT_BAKED))
 def test_what_is_not_baked_is_named(
     tmp_path: Path, file: str, changes: dict[str, object], message: str
 ) -> None:
@@ -178,18 +176,16 @@ def test_what_is_not_baked_is_named(
         layer(open_source(folder))
 
 
-@pytest.mark.parametrize(
-    ("template", "message"),
-    weekly_but(
-        1,
-        [
-            ("{% for one in messages %}{{ one.content }}", "cannot be rendered .TemplateSyntaxErr"),
-            (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
-            ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
-            ("{{ raise_exception('only users') }}", "cannot be rendered .ValueError: only users"),
-        ],
-    ),
-)
+#: A template of messages, and the message.
+REFUSED_TEMPLATES = [
+    ("{% for one in messages %}{{ one.content }}", "cannot be rendered .TemplateSyntaxError"),
+    (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
+    ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
+    ("{{ raise_exception('only users') }}", "cannot be rendered .ValueError: only users"),
+]
+
+
+@pytest.mark.parametrize(("template", "message"), weekly_but(1, REFUSED_TEMPLATES))
 def test_templates_of_messages_are_refused(template: str, message: str, tmp_path: Path) -> None:
     """By what they do to a text; tests/oracle/test_messages.py compares those that are taken."""
     with pytest.raises(InputError, match=message):

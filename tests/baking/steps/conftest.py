@@ -14,12 +14,13 @@ from onnxscript import GraphBuilder, ir
 from models.parts.tiny_state import state
 from polybake.baking.graph.check import check_graph
 from polybake.steps import Arrays, State, Step, Values
+from support.samples.weekly import weekly_but
 
 Floats = NDArray[np.floating[Any]]
 RunStep = Callable[..., Floats]
 
 #: What bakes keep of their sources, from the oldest that is taken to a recent one.
-OPSETS = [11, 13, 18, 25, *(pytest.param(one, marks=pytest.mark.weekly) for one in (17, 20, 22))]
+OPSETS = weekly_but(4, [11, 13, 18, 25, 17, 20, 22])
 
 
 @pytest.fixture(scope="session", params=OPSETS)

@@ -92,6 +92,18 @@ def test_the_files_are_of_one_vocabulary(tmp_path: Path) -> None:
         convert(ModelFolder.at(tmp_path / "pieces"))
 
 
+#: Files that say other tokens than the vocabulary.
+OTHER_TOKENS = [
+    ("BertTokenizer", "added_tokens", {"the": 0}, "'the' has the id 0 in its files, and"),
+    (
+        "XLMRobertaTokenizer",
+        "special_tokens_map",
+        {"additional_special_tokens": ["<x>"]},
+        "'<x>', expected one of tokenizer.json",
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "file", "settings", "shown"),
     [
@@ -103,18 +115,7 @@ def test_the_files_are_of_one_vocabulary(tmp_path: Path) -> None:
         ("BertTokenizer", "", {"remove_space": False}, "remove_space: Input should be true"),
         ("BertTokenizer", "", {"extra_ids": 1001}, "extra_ids: .*or equal to 1000"),
         ("LlamaTokenizer", "", {"add_bos_token": None}, "no add_bos_token, which transformers 4"),
-        *weekly_but(
-            0,
-            [
-                ("BertTokenizer", "added_tokens", {"the": 0}, "'the' has the id 0 in its files"),
-                (
-                    "XLMRobertaTokenizer",
-                    "special_tokens_map",
-                    {"additional_special_tokens": ["<x>"]},
-                    "'<x>', expected one of tokenizer.json",
-                ),
-            ],
-        ),
+        *weekly_but(0, OTHER_TOKENS),
     ],
 )
 def test_what_is_not_obeyed_is_refused(
@@ -128,20 +129,15 @@ def test_what_is_not_obeyed_is_refused(
         open_tokenizer(ModelFolder.at(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("content", "shown"),
-    weekly_but(
-        2,
-        [
-            (b"version https://git-lfs.github.com/spec/v1\n", "of Git LFS; run: git lfs pull"),
-            (bytes(101), "has 101 bytes, expected at most 100; download it again"),
-            (
-                b"hello world",
-                "transformers makes no tokenizer of spiece.model as T5Tokenizer .*downl",
-            ),
-        ],
-    ),
-)
+#: What spiece.model holds, and the message.
+DAMAGED = [
+    (b"version https://git-lfs.github.com/spec/v1\n", "pointer of Git LFS; run: git lfs pull"),
+    (bytes(101), "has 101 bytes, expected at most 100; download it again"),
+    (b"hello world", "transformers makes no tokenizer of spiece.model as T5Tokenizer .*downl"),
+]
+
+
+@pytest.mark.parametrize(("content", "shown"), weekly_but(2, DAMAGED))
 def test_damaged_files_are_refused(
     content: bytes, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

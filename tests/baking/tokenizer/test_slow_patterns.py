@@ -11,6 +11,7 @@ from polybake.baking.tokenizer.slow_patterns import slow_pattern
 from polybake.baking.tokenizer.tokenizer_json import read_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
+from support.samples.weekly import weekly_but
 
 pytestmark = pytest.mark.slow
 
@@ -34,13 +35,13 @@ def test_patterns_in_use_get_through() -> None:
     assert slow_pattern(KNOWN) is None
 
 
-SLOW = [r"(a+)+$", r"(?:ab|ab)*c", r"^(\p{L}+)*\d", r".*.*=x"]
-MORE = [r"x(a+)+y", r"(\w+\s?)*$", r"([a-z0-9]+-?)*:", r"(\s+)+x", r"(\d+\.?)+%", r"(.+)+\z"]
+SLOW = [
+    *(r"(a+)+$", r"(?:ab|ab)*c", r"^(\p{L}+)*\d", r".*.*=x"),
+    *(r"x(a+)+y", r"(\w+\s?)*$", r"([a-z0-9]+-?)*:", r"(\s+)+x", r"(\d+\.?)+%", r"(.+)+\z"),
+]
 
 
-@pytest.mark.parametrize(
-    "pattern", [*SLOW, *(pytest.param(one, marks=pytest.mark.weekly) for one in MORE)]
-)
+@pytest.mark.parametrize("pattern", weekly_but(4, SLOW))
 def test_finds_repetitions_of_repetitions(pattern: str) -> None:
     """The first slow pattern of several is found, wherever its repetition stands."""
     assert slow_pattern([r"\s+", pattern, r"(b+)+$"]) == pattern

@@ -13,6 +13,7 @@ from polybake.bulk.embed.parts import Parts
 from polybake.errors import InputError
 from support.bulk import killed
 from support.processes.signals import posix
+from support.samples.weekly import weekly_but
 
 JOB = {"model": {"name": "tiny", "fingerprint": "0a"}, "texts": {"sha256": "1b"}}
 WINDOWS = [ObjectWindow([text], [line]) for line, text in enumerate("abc", 1)]
@@ -141,7 +142,7 @@ def test_two_processes_do_not_write_one_file(out: Path) -> None:
 
 @posix
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".npy", pytest.param(".parquet", marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("suffix", weekly_but(1, [".npy", ".parquet"]))
 def test_killed_at_every_step(suffix: str, every_feed: Path, tmp_path: Path) -> None:
     """The output is there as a whole or not at all, and the same command brings it about."""
     pytest.importorskip("pyarrow")

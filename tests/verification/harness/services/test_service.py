@@ -17,6 +17,7 @@ from polybake.verification.reporting.summary import failures, troubles, word
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import MANY_STAGES, Stage, Status
 from polybake.verification.verify import verify
+from support.samples.weekly import weekly_but
 from support.servers.served import key_file, served
 
 pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
@@ -137,7 +138,7 @@ def test_token_ids_are_judged_where_they_can_be(
     assert says in found[0].message
 
 
-@pytest.mark.parametrize("fault", ["hang", pytest.param("drip", marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("fault", weekly_but(1, ["hang", "drip"]))
 def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
     """Silent and dripping services time out, and after six times no more is asked."""
     begin = time.monotonic()
