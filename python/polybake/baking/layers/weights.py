@@ -120,9 +120,9 @@ def _stored(
     return stored
 
 
-def _differ(one: StoredTensor, other: StoredTensor) -> bool:
+def _differ(tensor: StoredTensor, other: StoredTensor) -> bool:
     # A dtype that is no float is reported elsewhere, and NumPy may not know it.
-    return one.dtype != other.dtype or (one.dtype in _FLOATS and not one.equals(other))
+    return tensor.dtype != other.dtype or (tensor.dtype in _FLOATS and not tensor.equals(other))
 
 
 def _known_as(name: str, prefix: Prefix) -> str:

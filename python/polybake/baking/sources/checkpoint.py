@@ -177,7 +177,7 @@ def architecture_name(folder: ModelFolder) -> str | None:
     if (kind, positions) != ("bert", "alibi"):
         return kind
     tensors = chain.from_iterable(map(stored_tensors, checkpoint_files(folder)))
-    return "jina_bert_qk" if any("layer_norm_q" in one.name for one in tensors) else "jina_bert"
+    return "jina_bert_qk" if any("layer_norm_q" in entry.name for entry in tensors) else "jina_bert"
 
 
 class _Index(JsonModel):
