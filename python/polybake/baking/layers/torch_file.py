@@ -224,8 +224,8 @@ def run_pickle(data: bytes) -> object:
             case "GLOBAL":
                 if argument not in _NAMES:
                     path, *known = (name.replace(" ", ".") for name in (argument, *_NAMES))
-                    listed = ", ".join(known)
-                    raise ValueError(f"names {_shown(path)}, expected one of: {listed}")
+                    names = ", ".join(known)
+                    raise ValueError(f"names {_shown(path)}, expected one of: {names}")
                 stack.append(_NAMES[argument])
             case "BINPERSID":
                 stack.append(_storage(stack.pop()))

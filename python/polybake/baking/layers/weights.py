@@ -84,10 +84,10 @@ def load_weights(
 def _first_of_each(problems: Mapping[str, list[str]]) -> str:
     """The first problems of each kind, and how many more there are."""
     shown: list[str] = []
-    for kind, listed in problems.items():
-        shown += listed[:_SHOWN]
-        if len(listed) > _SHOWN:
-            shown.append(f"{len(listed) - _SHOWN} more {kind}")
+    for kind, texts in problems.items():
+        shown += texts[:_SHOWN]
+        if len(texts) > _SHOWN:
+            shown.append(f"{len(texts) - _SHOWN} more {kind}")
     return "; ".join(shown)
 
 

@@ -258,7 +258,7 @@ _CLASS = re.compile(
 def _saver(folder: ModelFolder) -> str:
     """Return the class that saves a whole model: AutoModel would leave its head out."""
     (name, *_) = ModelConfig.of(folder).architectures or ("",)
-    known = _CLASS.fullmatch(name)
-    if known is None or name.endswith("Model"):
+    match = _CLASS.fullmatch(name)
+    if match is None or name.endswith("Model"):
         return "AutoModel"
-    return f"AutoModel{known['head']}" if known["head"] else name
+    return f"AutoModel{match['head']}" if match["head"] else name

@@ -62,17 +62,17 @@ def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> Model
     places = _places(folder)
     old = [path for path in places if not any(_found(folder, path, (_TOKENIZER,)))]
     beside = (*_BESIDE, *(_BESIDE_PICKLED if settings.pickle == "tensors" else ()))
-    needed = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
-    _download(reference, snapshot.name, needed)
+    patterns = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
+    _download(reference, snapshot.name, patterns)
     rest = [path for path in places if not any(_found(folder, path, _WEIGHTS))]
     if rest and settings.pickle == "tensors":
         _download(reference, snapshot.name, [*_within(rest, _PICKLES)])
     elif places[0] in rest and reference.revision is None:
-        converted = _conversion_of(reference.repository, snapshot.name)
-        if converted is not None:
-            pinned = replace(reference, revision=converted.commit)
+        conversion = _conversion_of(reference.repository, snapshot.name)
+        if conversion is not None:
+            pinned = replace(reference, revision=conversion.commit)
             note = (
-                f"{reference} has no safetensors; those of {converted.pull_request} were taken, "
+                f"{reference} has no safetensors; those of {conversion.pull_request} were taken, "
                 f"which the hub's bot made of the same commit; name {pinned} to take them unasked"
             )
             return replace(fetch(pinned, settings), notes=(note,))

@@ -100,8 +100,8 @@ class OnnxFragment(Pointwise):
         graph.inputs[:] = [*_inputs(graph), *(value for value, _ in weights)]
         graph.initializers.clear()
         function = ir.Function("polybake", "fragment", graph=graph, attributes=[])
-        carried = [op.initializer(tensor, value.name) for value, tensor in weights]
-        y: ir.Value = op.call_inline(function, x, *carried)
+        tensors = [op.initializer(tensor, value.name) for value, tensor in weights]
+        y: ir.Value = op.call_inline(function, x, *tensors)
         y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", self.file.outputs])
         return y
 

@@ -74,9 +74,9 @@ class PythonFile(Pointwise):
         """Call the file's reference, or else run the step alone in ONNX Runtime."""
         if _REFERENCE not in self.file.functions:
             return self._run_alone(x)
-        returned = self._call(_REFERENCE, x)
+        result = self._call(_REFERENCE, x)
         try:
-            y = np.asarray(returned)
+            y = np.asarray(result)
         except ValueError as error:
             raise InputError(
                 f"python: {_REFERENCE} of {self.file} returned rows of several lengths; "

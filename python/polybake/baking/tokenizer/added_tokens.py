@@ -29,12 +29,12 @@ def missing_tokens(
 
     Source: transformers ``TokenizersBackend.__init__``, which adds them.
     """
-    known = {entry.get("content") for entry in data.added_tokens}
-    missing: list[dict[str, object]] = []
+    contents = {entry.get("content") for entry in data.added_tokens}
+    entries: list[dict[str, object]] = []
     for key, token in _named(folder, config):
-        if token.content in known:
+        if token.content in contents:
             continue
-        known.add(token.content)
+        contents.add(token.content)
         number = tokenizer.token_to_id(token.content)
         if number is None:
             raise InputError(
@@ -42,8 +42,8 @@ def missing_tokens(
                 f"tokenizer.json; {SAVE_AGAIN}"
             )
         normalized = not token.special if token.normalized is None else token.normalized
-        missing.append({"id": number, **token.model_dump(), "normalized": normalized})
-    return missing
+        entries.append({"id": number, **token.model_dump(), "normalized": normalized})
+    return entries
 
 
 def _named(folder: ModelFolder, config: TokenizerConfig) -> Iterator[tuple[str, AddedToken]]:

@@ -34,8 +34,8 @@ class BareTokenizer:
             )
         self.json = baked.with_parts(truncation=None, post_processor=None).json
         self._tokenizer = Tokenizer.from_str(self.json)
-        added = json.loads(self.json)["added_tokens"]
-        self._special = [token["content"] for token in added if token["content"]]
+        tokens = json.loads(self.json)["added_tokens"]
+        self._special = [token["content"] for token in tokens if token["content"]]
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text."""

@@ -134,15 +134,15 @@ def _max_length(
                 "lower max_seq_length in sentence_bert_config.json"
             )
         return length if held is None else min(length, held)
-    known = [limit for limit in (config.limit, held) if limit is not None]
+    limits = [limit for limit in (config.limit, held) if limit is not None]
     # transformers writes 1e30 for "no limit".
-    if not known or not 0 < min(known) < 2**31:
-        missing, keys = [f"no length limit is known (found {known})"], [_LIMIT]
+    if not limits or not 0 < min(limits) < 2**31:
+        missing, keys = [f"no length limit is known (found {limits})"], [_LIMIT]
         tokenizer = data.make(folder)[1]
         if _pad_id(config, model, data, tokenizer) is None:
             missing, keys = [*missing, "no padding token is"], [*keys, _padding(tokenizer)]
         raise _unknown(folder, missing, keys)
-    return min(known)
+    return min(limits)
 
 
 def _lowercased(tokenizer: TokenizerJson) -> TokenizerJson:

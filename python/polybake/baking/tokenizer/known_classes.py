@@ -41,11 +41,11 @@ class RebuiltClass:
 
     def parts(self, config: TokenizerConfig, data: TokenizerJson) -> ClassParts:
         """Return the parts that transformers 5 makes, with the file's table of replacements."""
-        compiled = next(
+        component = next(
             (part for part in data.parts("normalizer") if part.type == "Precompiled"), None
         )
-        coded = "" if compiled is None else str(compiled.get("precompiled_charsmap") or "")
-        return self.make(config, base64.b64decode(coded))
+        text = "" if component is None else str(component.get("precompiled_charsmap") or "")
+        return self.make(config, base64.b64decode(text))
 
     def fits(self, data: TokenizerJson) -> bool:
         """Return whether tokenizer.json has this class's type of model.

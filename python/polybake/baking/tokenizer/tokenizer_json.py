@@ -98,8 +98,8 @@ class TokenizerJson(JsonModel, extra="allow"):
                     f"{path}: added_tokens[{index}] has {length} characters, expected at most "
                     f"{_LONGEST_TOKEN}; drop it"
                 )
-        described = self.model_dump(exclude_unset=True)
-        text = json.dumps(described, ensure_ascii=True, separators=(",", ":"))
+        fields = self.model_dump(exclude_unset=True)
+        text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
         try:
             tokenizer = Tokenizer.from_str(text)
         except Exception as error:  # tokenizers raises bare Exception
@@ -116,10 +116,10 @@ class TokenizerJson(JsonModel, extra="allow"):
 
     def _knows_texts(self) -> bool:
         """Whether a token that is not added has a letter or a digit."""
-        added = {token.get("content") for token in self.added_tokens}
-        listed = self.model.get("vocab", ())
-        tokens = listed if isinstance(listed, dict) else (token for token, _ in listed)
-        return any(any(map(str.isalnum, token)) for token in tokens if token not in added)
+        contents = {token.get("content") for token in self.added_tokens}
+        vocabulary = self.model.get("vocab", ())
+        tokens = vocabulary if isinstance(vocabulary, dict) else (token for token, _ in vocabulary)
+        return any(any(map(str.isalnum, token)) for token in tokens if token not in contents)
 
 
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:

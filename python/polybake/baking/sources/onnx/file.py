@@ -106,10 +106,10 @@ class OnnxFile:
         """Load the graph without the nodes for its other outputs."""
         model = load_graph(self.path)
         graph = model.graph
-        named = {value.name: value for value in graph.outputs}
-        graph.outputs[:] = [named[self.output]]
+        outputs = {value.name: value for value in graph.outputs}
+        graph.outputs[:] = [outputs[self.output]]
         if self.second is not None:
-            graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
+            graph.outputs[:] = [_stacked(graph, outputs[self.output], outputs[self.second])]
         RemoveUnusedNodesPass()(model)
         RemoveUnusedOpsetsPass()(model)
         return model

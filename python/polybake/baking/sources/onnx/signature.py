@@ -48,10 +48,10 @@ def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
                 "export it with dynamic axes"
             )
         feeds[name] = _FEEDS[name]
-    for needed in ("input_ids", "attention_mask"):
-        if needed not in feeds.values():
+    for feed in ("input_ids", "attention_mask"):
+        if feed not in feeds.values():
             raise InputError(
-                f"{path}: has no input {needed}, only {', '.join(feeds) or 'none'}; "
+                f"{path}: has no input {feed}, only {', '.join(feeds) or 'none'}; "
                 "export it with input_ids and attention_mask"
             )
     return feeds

@@ -58,9 +58,9 @@ class _RouterConfig(JsonModel, KnownKeys):
             if unknown := [name for name in modules if name not in self.types]:
                 raise ValueError(f"route {route!r} has {unknown[0]!r}, expected a module of types")
         mappings = self.parameters.route_mappings or {}
-        for named in (*mappings.values(), self.parameters.default_route):
-            if named is not None and named not in self.structure:
-                raise ValueError(f"unknown route {named!r}, expected one of structure")
+        for target in (*mappings.values(), self.parameters.default_route):
+            if target is not None and target not in self.structure:
+                raise ValueError(f"unknown route {target!r}, expected one of structure")
         return self
 
 
