@@ -24,16 +24,16 @@ class BagOfWords(nn.Module):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, words]``."""
         words = self.weights.shape[0]  # type: ignore[index] # known
         zeros = op.Expand(0.0, op.Concat(op.Shape(input_ids, start=0, end=1), [words], axis=0))
-        seen = op.Cast(attention_mask, to=ir.DataType.FLOAT)
+        mask = op.Cast(attention_mask, to=ir.DataType.FLOAT)
         if any(self.uncounted):
             before, behind = self.uncounted
-            place = op.CumSum(seen, 1)
-            left = op.Sub(op.ReduceSum(seen, axes=[1], keepdims=1), place)
+            position = op.CumSum(mask, 1)
+            rest = op.Sub(op.ReduceSum(mask, axes=[1], keepdims=1), position)
             counted = op.And(
-                op.Greater(place, float(before)), op.GreaterOrEqual(left, float(behind))
+                op.Greater(position, float(before)), op.GreaterOrEqual(rest, float(behind))
             )
-            seen = op.Mul(seen, op.Cast(counted, to=ir.DataType.FLOAT))
-        counts = op.ScatterElements(zeros, input_ids, seen, axis=1, reduction="add")
+            mask = op.Mul(mask, op.Cast(counted, to=ir.DataType.FLOAT))
+        counts = op.ScatterElements(zeros, input_ids, mask, axis=1, reduction="add")
         vectors: ir.Value = op.Mul(op.Min(counts, 1.0), self.weights)
         vectors.shape = ir.Shape(["batch", words])
         return vectors

@@ -112,12 +112,12 @@ class Bart(Transformer):
     ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         options, padding = self.options, padding_bias(op, attention_mask)
-        seen = self.run(op, self.embed(op, input_ids), [(padding,)] * options.num_layers)
+        states = self.run(op, self.embed(op, input_ids), [(padding,)] * options.num_layers)
         start = op.Constant(value_int=options.start)
         earlier = op.Slice(op.Pad(input_ids, [0, 1, 0, 0], start), [0], [-1], [1])
         # Padding stands behind the text, so no kept token attends to it here.
         causal = window_bias(op, attention_mask, AttentionWindow(after=0))
-        inputs = [(causal, seen, padding)] * options.decoder.num_layers
+        inputs = [(causal, states, padding)] * options.decoder.num_layers
         return self.decoder.run(op, self.decoder.embed(op, earlier), inputs)
 
 

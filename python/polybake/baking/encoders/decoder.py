@@ -96,24 +96,24 @@ def is_causal(config: EncoderConfig, also: Mapping[str, bool] | None = None) -> 
     ``also`` has other keys that say it, and what they say.
     """
     config.hints["auto_map"] = _OWN_CODE
-    causal, said = config.flag("is_causal", default=True), {}
+    causal, flags = config.flag("is_causal", default=True), {}
     if "is_causal" in config.values:
-        said["is_causal"] = causal
+        flags["is_causal"] = causal
     # Read by transformers for Gemma alone, else by the code of models that were trained so.
     both_ways = config.optional_flag("use_bidirectional_attention")
     if both_ways is not None:
-        said["use_bidirectional_attention"] = not both_ways
-    said |= also or {}
-    if len({*said.values()}) > 1:
+        flags["use_bidirectional_attention"] = not both_ways
+    flags |= also or {}
+    if len({*flags.values()}) > 1:
         raise config.refused(
-            f"{' and '.join(said)} contradict each other; keep what the model was trained with"
+            f"{' and '.join(flags)} contradict each other; keep what the model was trained with"
         )
     attention = config.choices.pop("attention", None)
     if attention is None:
-        return all(said.values())
+        return all(flags.values())
     # The code that it names says this, or the user would not have to.
     config.pass_over("auto_map")
-    for key, value in said.items():
+    for key, value in flags.items():
         if value != (attention == "causal"):
             raise InputError(
                 f"{config.path}: {key} contradicts attention = {json.dumps(attention)} in "

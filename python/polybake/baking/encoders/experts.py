@@ -59,5 +59,5 @@ class MixtureOfExperts(nn.Module):
         they do not add up to 1.
         """
         shares = op.Softmax(self.router(op, rows), axis=-1)
-        largest, chosen = op.TopK(shares, [self.top], axis=-1, _outputs=2)
-        return op.ScatterElements(op.Mul(shares, 0.0), chosen, largest, axis=1)
+        largest, indices = op.TopK(shares, [self.top], axis=-1, _outputs=2)
+        return op.ScatterElements(op.Mul(shares, 0.0), indices, largest, axis=1)

@@ -86,14 +86,14 @@ def flash(config: EncoderConfig) -> Options:
     scale = config.number("lora_alpha", default=1.0) / config.size("lora_rank", default=4)
     if {*prompts} != {*names}:
         raise config.refused("task_instructions has other names than lora_adaptations")
-    chosen = config.choices.pop("adapter", None)
-    if chosen is not None and chosen not in names:
+    adapter = config.choices.pop("adapter", None)
+    if adapter is not None and adapter not in names:
         known = ", ".join(map(json.dumps, names)) or "none, so leave it out"
-        raise InputError(f"{config.path}: has no adapter {json.dumps(chosen)}; known are: {known}")
+        raise InputError(f"{config.path}: has no adapter {json.dumps(adapter)}; known are: {known}")
     return replace(
         options,
         adapters={name: prompts[name] for name in names},
-        adapter=None if chosen is None else (names.index(chosen), scale),
+        adapter=None if adapter is None else (names.index(adapter), scale),
     )
 
 

@@ -22,11 +22,11 @@ class LstmLayers(nn.Module):
         for layer in range(layers):
             size = inputs if layer == 0 else hidden * len(self.directions)
             for direction in self.directions:
-                place = f"l{layer}{direction}"
-                setattr(self, f"weight_ih_{place}", nn.Parameter([4 * hidden, size]))
-                setattr(self, f"weight_hh_{place}", nn.Parameter([4 * hidden, hidden]))
-                setattr(self, f"bias_ih_{place}", nn.Parameter([4 * hidden]))
-                setattr(self, f"bias_hh_{place}", nn.Parameter([4 * hidden]))
+                suffix = f"l{layer}{direction}"
+                setattr(self, f"weight_ih_{suffix}", nn.Parameter([4 * hidden, size]))
+                setattr(self, f"weight_hh_{suffix}", nn.Parameter([4 * hidden, hidden]))
+                setattr(self, f"bias_ih_{suffix}", nn.Parameter([4 * hidden]))
+                setattr(self, f"bias_hh_{suffix}", nn.Parameter([4 * hidden]))
 
     def forward(self, op: OpBuilder, x: ir.Value, lengths: ir.Value) -> ir.Value:
         """Run over the first tokens of each text.

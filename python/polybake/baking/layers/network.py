@@ -70,8 +70,8 @@ def _draw(network: nn.Module) -> None:
     random = np.random.default_rng(0)
     for parameter in network.parameters():
         if parameter.const_value is None and parameter.shape is not None:
-            drawn = random.normal(0.0, 0.2, parameter.shape.numpy())
-            parameter.const_value = ir.tensor(drawn.astype(np.float32))
+            values = random.normal(0.0, 0.2, parameter.shape.numpy())
+            parameter.const_value = ir.tensor(values.astype(np.float32))
 
 
 def _readable(value: ir.Value) -> str:

@@ -41,10 +41,10 @@ class Past:
 
     def rest(self, op: OpBuilder, x: ir.Value, axis: int) -> ir.Value:
         """Drop the prefix's tokens along an axis of ``x``."""
-        left: ir.Value = op.Slice(x, self.length, [_END], [axis])
+        rest: ir.Value = op.Slice(x, self.length, [_END], [axis])
         if x.shape is not None:
-            left.shape = ir.Shape([*x.shape[:axis], "rest", *x.shape[axis + 1 :]])
-        return left
+            rest.shape = ir.Shape([*x.shape[:axis], "rest", *x.shape[axis + 1 :]])
+        return rest
 
     def before(
         self, op: OpBuilder, layer: int, key: ir.Value, value: ir.Value

@@ -73,14 +73,14 @@ class StoredTensor:
 def stored_tensors(path: Path) -> Iterator[StoredTensor]:
     """Yield the tensors of ``path``, a safetensors file or one of PyTorch."""
     if path.suffix in PICKLED:
-        for name, found in torch_tensors(path).items():
-            yield StoredTensor(path, name, found.view.shape, found.view.storage.dtype, found.array)
+        for name, entry in torch_tensors(path).items():
+            yield StoredTensor(path, name, entry.view.shape, entry.view.storage.dtype, entry.array)
         return
     with _whole(path), safe_open(path, framework="numpy") as file:
         for name in file.keys():  # noqa: SIM118 - safe_open is no mapping
             tensor = file.get_slice(name)
-            read = partial(_array, path, name)
-            yield StoredTensor(path, name, tuple(tensor.get_shape()), tensor.get_dtype(), read)
+            loader = partial(_array, path, name)
+            yield StoredTensor(path, name, tuple(tensor.get_shape()), tensor.get_dtype(), loader)
 
 
 def _array(path: Path, name: str) -> NDArray[Any]:

@@ -122,12 +122,12 @@ def torch_tensors(path: Path) -> dict[str, TorchTensor]:
             roots = [name[:-8] for name in names if re.fullmatch(r"[^/]+/data\.pkl", name)]
             if len(roots) != 1 or len({*names}) != len(names):
                 raise ValueError("has entries twice, or not one data.pkl in one folder")
-            place = partial(_place, file, archive, roots[0])
-            if roots[0] + "byteorder" in names and _content(file, *place("byteorder")) != b"little":
+            entry = partial(_place, file, archive, roots[0])
+            if roots[0] + "byteorder" in names and _content(file, *entry("byteorder")) != b"little":
                 raise ValueError("has numbers that are not little endian; save it elsewhere")
-            views = read_state_dict(_content(file, *place("data.pkl")), path)
+            views = read_state_dict(_content(file, *entry("data.pkl")), path)
             begin = {
-                view.storage: place(f"data/{view.storage.key}", view.storage)[0]
+                view.storage: entry(f"data/{view.storage.key}", view.storage)[0]
                 for view in views.values()
             }
     except InputError:
@@ -203,7 +203,7 @@ def run_pickle(data: bytes) -> object:
     marks: list[list[Any]] = []  # the stack below each mark
     memo: dict[int, object] = {}
     argument: Any
-    for count, (opcode, argument, place) in enumerate(genops(data)):
+    for count, (opcode, argument, position) in enumerate(genops(data)):
         if count == _MOST:
             raise ValueError(f"has more than {_MOST} operations")
         match opcode.name:
@@ -211,7 +211,7 @@ def run_pickle(data: bytes) -> object:
                 if argument != 2:
                     raise ValueError(f"has protocol {argument}, expected 2")
             case "STOP":
-                if place != len(data) - 1 or marks or len(stack) != 1:
+                if position != len(data) - 1 or marks or len(stack) != 1:
                     raise ValueError("leaves something behind, expected one value")
             case "NONE" | "NEWTRUE" | "NEWFALSE":
                 stack.append(_CONSTANTS[opcode.name])
@@ -223,9 +223,9 @@ def run_pickle(data: bytes) -> object:
                 stack.append(memo[argument])
             case "GLOBAL":
                 if argument not in _NAMES:
-                    found, *known = (name.replace(" ", ".") for name in (argument, *_NAMES))
-                    listed = ", ".join(known)
-                    raise ValueError(f"names {_shown(found)}, expected one of: {listed}")
+                    path, *known = (name.replace(" ", ".") for name in (argument, *_NAMES))
+                    names = ", ".join(known)
+                    raise ValueError(f"names {_shown(path)}, expected one of: {names}")
                 stack.append(_NAMES[argument])
             case "BINPERSID":
                 stack.append(_storage(stack.pop()))

@@ -84,10 +84,10 @@ def load_weights(
 def _first_of_each(problems: Mapping[str, list[str]]) -> str:
     """The first problems of each kind, and how many more there are."""
     shown: list[str] = []
-    for kind, listed in problems.items():
-        shown += listed[:_SHOWN]
-        if len(listed) > _SHOWN:
-            shown.append(f"{len(listed) - _SHOWN} more {kind}")
+    for kind, texts in problems.items():
+        shown += texts[:_SHOWN]
+        if len(texts) > _SHOWN:
+            shown.append(f"{len(texts) - _SHOWN} more {kind}")
     return "; ".join(shown)
 
 
@@ -120,9 +120,9 @@ def _stored(
     return stored
 
 
-def _differ(one: StoredTensor, other: StoredTensor) -> bool:
+def _differ(tensor: StoredTensor, other: StoredTensor) -> bool:
     # A dtype that is no float is reported elsewhere, and NumPy may not know it.
-    return one.dtype != other.dtype or (one.dtype in _FLOATS and not one.equals(other))
+    return tensor.dtype != other.dtype or (tensor.dtype in _FLOATS and not tensor.equals(other))
 
 
 def _known_as(name: str, prefix: Prefix) -> str:

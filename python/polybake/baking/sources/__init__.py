@@ -121,14 +121,14 @@ def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
     """
     known = [encoder.options.adapters for encoder in opened if isinstance(encoder, Checkpoint)]
     adapters = next(filter(None, known), {})
-    chosen = source.folder.settings.adapter
-    if chosen is None:
+    adapter = source.folder.settings.adapter
+    if adapter is None:
         return replace(source, adapters=tuple(adapters))
     return replace(
         source,
         adapters=tuple(adapters),
-        prompts={chosen: adapters[chosen], **source.prompts},
-        default_prompt=source.default_prompt or chosen,
+        prompts={adapter: adapters[adapter], **source.prompts},
+        default_prompt=source.default_prompt or adapter,
     )
 
 

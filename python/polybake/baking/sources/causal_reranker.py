@@ -155,25 +155,25 @@ def open_causal_reranker(
 def _with_length(known: _Published, tokenizer: BakedTokenizer) -> RerankTable:
     if known.length is None:
         return known.asked
-    beside = (known.asked.prompt[place] for place in known.beside)
-    added = sum(len(one.ids) for one in tokenizer.bare([*beside]))
+    beside = (known.asked.prompt[index] for index in known.beside)
+    added = sum(len(encoding.ids) for encoding in tokenizer.bare([*beside]))
     return known.asked.model_copy(update={"max_length": known.length + added})
 
 
 def _split(part: str) -> Iterator[str | int]:
     """Yield the texts of a part, and the places of the pair's texts."""
     end = 0
-    for found in _TEXT.finditer(part):
-        if found.start() > end:
-            yield part[end : found.start()]
-        yield _TEXTS[found[1]]
-        end = found.end()
+    for match in _TEXT.finditer(part):
+        if match.start() > end:
+            yield part[end : match.start()]
+        yield _TEXTS[match[1]]
+        end = match.end()
     if end < len(part):
         yield part[end:]
 
 
 def _token(folder: ModelFolder, tokenizer: BakedTokenizer, key: str, word: str) -> int:
-    (ids,) = (one.ids for one in tokenizer.bare([word]))
+    (ids,) = (encoding.ids for encoding in tokenizer.bare([word]))
     if len(ids) != 1:
         raise InputError(
             f"rerank.{key}: the tokenizer of {folder.path} makes {len(ids)} tokens of {word!r}; "

@@ -177,7 +177,7 @@ def architecture_name(folder: ModelFolder) -> str | None:
     if (kind, positions) != ("bert", "alibi"):
         return kind
     tensors = chain.from_iterable(map(stored_tensors, checkpoint_files(folder)))
-    return "jina_bert_qk" if any("layer_norm_q" in one.name for one in tensors) else "jina_bert"
+    return "jina_bert_qk" if any("layer_norm_q" in entry.name for entry in tensors) else "jina_bert"
 
 
 class _Index(JsonModel):
@@ -258,7 +258,7 @@ _CLASS = re.compile(
 def _saver(folder: ModelFolder) -> str:
     """Return the class that saves a whole model: AutoModel would leave its head out."""
     (name, *_) = ModelConfig.of(folder).architectures or ("",)
-    known = _CLASS.fullmatch(name)
-    if known is None or name.endswith("Model"):
+    match = _CLASS.fullmatch(name)
+    if match is None or name.endswith("Model"):
         return "AutoModel"
-    return f"AutoModel{known['head']}" if known["head"] else name
+    return f"AutoModel{match['head']}" if match["head"] else name

@@ -60,19 +60,19 @@ def fetch(reference: HubReference, settings: SourceSettings = AS_IT_IS) -> Model
     commit = replace(reference, revision=snapshot.name)
     folder = replace(ModelFolder.at(snapshot, settings), identifier=str(commit))
     places = _places(folder)
-    old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
+    old = [path for path in places if not any(_found(folder, path, (_TOKENIZER,)))]
     beside = (*_BESIDE, *(_BESIDE_PICKLED if settings.pickle == "tensors" else ()))
-    needed = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
-    _download(reference, snapshot.name, needed)
-    left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
-    if left and settings.pickle == "tensors":
-        _download(reference, snapshot.name, [*_within(left, _PICKLES)])
-    elif places[0] in left and reference.revision is None:
-        converted = _conversion_of(reference.repository, snapshot.name)
-        if converted is not None:
-            pinned = replace(reference, revision=converted.commit)
+    patterns = [*_within(places, _WEIGHTS), *_within(old, VOCABULARIES), *beside]
+    _download(reference, snapshot.name, patterns)
+    rest = [path for path in places if not any(_found(folder, path, _WEIGHTS))]
+    if rest and settings.pickle == "tensors":
+        _download(reference, snapshot.name, [*_within(rest, _PICKLES)])
+    elif places[0] in rest and reference.revision is None:
+        conversion = _conversion_of(reference.repository, snapshot.name)
+        if conversion is not None:
+            pinned = replace(reference, revision=conversion.commit)
             note = (
-                f"{reference} has no safetensors; those of {converted.pull_request} were taken, "
+                f"{reference} has no safetensors; those of {conversion.pull_request} were taken, "
                 f"which the hub's bot made of the same commit; name {pinned} to take them unasked"
             )
             return replace(fetch(pinned, settings), notes=(note,))
@@ -88,13 +88,13 @@ def _places(folder: ModelFolder) -> list[str]:
 
 def _within(places: Iterable[str], names: Iterable[str]) -> Iterator[str]:
     """Patterns of the files of these names in folders."""
-    for place, name in itertools.product(places, names):
-        yield f"{glob.escape(place)}/{name}" if place else name
+    for path, name in itertools.product(places, names):
+        yield f"{glob.escape(path)}/{name}" if path else name
 
 
-def _found(folder: ModelFolder, place: str, names: Iterable[str]) -> Iterator[Path]:
+def _found(folder: ModelFolder, path: str, names: Iterable[str]) -> Iterator[Path]:
     for name in names:
-        yield from folder.inner(place).path.glob(name)
+        yield from folder.inner(path).path.glob(name)
 
 
 def _download(reference: HubReference, revision: str | None, patterns: Sequence[str]) -> Path:
@@ -157,11 +157,11 @@ def _conversion_of(repository: str, commit: str) -> _Conversion | None:
 
     api = HfApi()
     with suppress(Exception):  # no network, or discussions are switched off: then there is none
-        for one in api.get_repo_discussions(
+        for request in api.get_repo_discussions(
             repository, author=_BOT, discussion_type="pull_request"
         ):
-            if (one.author, one.title, one.status) == (_BOT, _TITLE, "open"):
-                reference = f"refs/pr/{one.num}"
+            if (request.author, request.title, request.status) == (_BOT, _TITLE, "open"):
+                reference = f"refs/pr/{request.num}"
                 commits = api.list_repo_commits(repository, revision=reference)
                 if [each.commit_id for each in commits[1:2]] == [commit]:
                     return _Conversion(reference, commits[0].commit_id)

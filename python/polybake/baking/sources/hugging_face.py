@@ -31,15 +31,15 @@ def _check_no_chat_template(folder: ModelFolder) -> None:
     """
     more = sorted((folder.path / "additional_chat_templates").glob("*.jinja"))
     if TokenizerConfig.of(folder).chat_template is not None:
-        found = "tokenizer_config.json has a chat_template"
+        reason = "tokenizer_config.json has a chat_template"
     elif folder.file("chat_template.jinja") is not None:
-        found = "has chat_template.jinja"
+        reason = "has chat_template.jinja"
     elif more:
-        found = f"has additional_chat_templates/{more[0].name}"
+        reason = f"has additional_chat_templates/{more[0].name}"
     else:
         return
     raise InputError(
-        f"{folder.path}: {found}, through which sentence-transformers renders every text; bake "
+        f"{folder.path}: {reason}, through which sentence-transformers renders every text; bake "
         "what SentenceTransformer(FOLDER).save_pretrained(NEW) saves, remove it to embed texts as "
         "they are, or say in [rerank] how a language model that scores pairs is asked"
     )

@@ -47,10 +47,10 @@ def kind_of(folder: ModelFolder) -> Kind:
         )
     refuse_adapter(folder)
     if folder.file("modules.json") is not None:
-        saved = folder.read(SETTINGS, SavedBy)
-        if saved.model_type == "CrossEncoder":
+        settings = folder.read(SETTINGS, SavedBy)
+        if settings.model_type == "CrossEncoder":
             return "cross_encoder"
-        several = saved.pylate or saved.model_type == SAVED_AS
+        several = settings.pylate or settings.model_type == SAVED_AS
         return "multi_vector" if several else "sentence_transformers"
     if folder.file("config.json") is None:
         raise InputError(

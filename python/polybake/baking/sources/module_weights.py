@@ -51,13 +51,13 @@ def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, ND
 
 def tensors_of(file: Path, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
     """Return the tensors of these names by key; the file may have no others."""
-    found = {tensor.name: tensor for tensor in _tensors(file)}
-    if sorted(found) != sorted(names.values()):
+    tensors = {tensor.name: tensor for tensor in _tensors(file)}
+    if sorted(tensors) != sorted(names.values()):
         raise InputError(
-            f"{file}: holds {', '.join(sorted(found)) or 'no tensor'}; "
+            f"{file}: holds {', '.join(sorted(tensors)) or 'no tensor'}; "
             f"expected {', '.join(sorted(names.values()))}; download the module again"
         )
-    return {key: _read(found[name]) for key, name in names.items()}
+    return {key: _read(tensors[name]) for key, name in names.items()}
 
 
 def _tensors(file: Path) -> list[StoredTensor]:

@@ -53,19 +53,19 @@ class QueryAugmentation:
     def build(self, op: OpBuilder, ids: ir.Value, mask: ir.Value, route: ir.Value) -> TokenValues:
         """Add the operators to the graph; ``route`` is int64 ``[1]``."""
         limit, width = (op.Gather([*sizes], route) for sizes in (self.limits, self.widths))
-        given = op.Shape(ids, start=1, end=2)
+        size = op.Shape(ids, start=1, end=2)
         length = op.ReduceSum(mask, axes=[1], keepdims=1)
-        columns = op.Max(op.Min(given, limit), width)
-        place = op.Range(0, op.Squeeze(columns), 1)
+        columns = op.Max(op.Min(size, limit), width)
+        index = op.Range(0, op.Squeeze(columns), 1)
         # A cut row ends with the special tokens that end every row.
-        ends = op.Cast(op.GreaterOrEqual(place, op.Sub(limit, self.behind)), to=ir.DataType.INT64)
-        source = op.Add(place, op.Mul(ends, op.Max(op.Sub(length, limit), 0)))
-        kept = op.GatherElements(ids, op.Min(source, op.Sub(given, 1)), axis=1)
-        present = op.Less(place, op.Min(length, limit))
-        filled = op.And(op.Not(present), op.Less(place, width))
+        ends = op.Cast(op.GreaterOrEqual(index, op.Sub(limit, self.behind)), to=ir.DataType.INT64)
+        source = op.Add(index, op.Mul(ends, op.Max(op.Sub(length, limit), 0)))
+        tokens = op.GatherElements(ids, op.Min(source, op.Sub(size, 1)), axis=1)
+        present = op.Less(index, op.Min(length, limit))
+        filled = op.And(op.Not(present), op.Less(index, width))
         counted = op.Cast(op.Or(present, filled), to=ir.DataType.INT64)
         attended = counted if self.attend else op.Cast(present, to=ir.DataType.INT64)
-        values = TokenValues(op.Where(filled, self.fill, kept), attended, counted)
+        values = TokenValues(op.Where(filled, self.fill, tokens), attended, counted)
         for value in values:
             value.shape = ir.Shape(["batch", "tokens"])
             value.dtype = ir.DataType.INT64

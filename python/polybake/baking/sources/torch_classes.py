@@ -11,7 +11,7 @@ def activation_of(path: str) -> str:
     package, _, name = path.rpartition(".")
     if package in _PACKAGES and name in _ACTIVATIONS:
         return name.lower()
-    known = ", ".join(f"torch.nn.{known}" for known in _ACTIVATIONS)
+    known = ", ".join(f"torch.nn.{key}" for key in _ACTIVATIONS)
     silent = "" if path.startswith("torch.") else ", which sentence-transformers passes over"
     raise ValueError(
         f"unknown class {path!r}{silent}; name one of {known}, or list the steps in polybake.toml "

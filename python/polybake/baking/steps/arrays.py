@@ -51,11 +51,11 @@ def check_mean(size: int, info: ValidationInfo) -> None:
 
 def check_embedding(x: ir.Value, size: int, what: str) -> None:
     """Compare the input size of a step with the embedding."""
-    found = x.shape[-1] if x.shape is not None else None
-    if found != size:
+    width = x.shape[-1] if x.shape is not None else None
+    if width != size:
         raise InputError(
-            f"{what} takes {size} elements and the embedding has {found}; "
-            f"give one for {found}, made with the same encoder and the same steps before it"
+            f"{what} takes {size} elements and the embedding has {width}; "
+            f"give one for {width}, made with the same encoder and the same steps before it"
         )
 
 

@@ -29,11 +29,11 @@ class Truncate(Pointwise):
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add a slice to the graph."""
-        found = x.shape[-1] if x.shape is not None else None
-        if not isinstance(found, int) or found < self.dimension:
+        width = x.shape[-1] if x.shape is not None else None
+        if not isinstance(width, int) or width < self.dimension:
             raise InputError(
-                f"truncate: the dimension is {self.dimension} and the embedding has {found} "
-                f"elements; give at most {found}"
+                f"truncate: the dimension is {self.dimension} and the embedding has {width} "
+                f"elements; give at most {width}"
             )
         y = op.Slice(x, [0], [self.dimension], [-1])
         return Normalize().onnx(op, y) if self.renormalize else y
@@ -60,10 +60,10 @@ class Select(Pointwise):
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the choice to the graph."""
-        found = x.shape[-1] if x.shape is not None else None
-        if not isinstance(found, int) or found <= max(self.places):
+        width = x.shape[-1] if x.shape is not None else None
+        if not isinstance(width, int) or width <= max(self.places):
             raise InputError(
-                f"select: place {max(self.places)} is chosen, and the embedding has {found} "
+                f"select: place {max(self.places)} is chosen, and the embedding has {width} "
                 "elements; count from 0"
             )
         return op.Gather(x, [*self.places], axis=-1)
@@ -88,22 +88,22 @@ class KeepLargest(Pointwise):
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the choice to the graph."""
-        found = x.shape[-1] if x.shape is not None else None
-        if not isinstance(found, int) or found < self.count:
+        width = x.shape[-1] if x.shape is not None else None
+        if not isinstance(width, int) or width < self.count:
             raise InputError(
-                f"keep_largest: the count is {self.count} and the embedding has {found} elements; "
-                f"give at most {found}"
+                f"keep_largest: the count is {self.count} and the embedding has {width} elements; "
+                f"give at most {width}"
             )
         _, places = op.TopK(op.Abs(x), [self.count], axis=-1, _outputs=2)
-        kept = op.GatherElements(x, places, axis=-1)
+        values = op.GatherElements(x, places, axis=-1)
         zeros = op.Expand(op.Cast(0.0, to=x.dtype), op.Shape(x))
-        y: ir.Value = op.ScatterElements(zeros, places, kept, axis=-1)
+        y: ir.Value = op.ScatterElements(zeros, places, values, axis=-1)
         y.shape = x.shape
         return y
 
     def formula(self, x: Floats) -> Floats:
         """Apply the step to NumPy arrays; return the next state."""
         places = np.argsort(-np.abs(x), axis=-1, kind="stable")[..., : self.count]
-        kept = np.zeros_like(x)
-        np.put_along_axis(kept, places, np.take_along_axis(x, places, axis=-1), axis=-1)
-        return kept
+        y = np.zeros_like(x)
+        np.put_along_axis(y, places, np.take_along_axis(x, places, axis=-1), axis=-1)
+        return y

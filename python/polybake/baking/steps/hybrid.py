@@ -47,8 +47,8 @@ class Hybrid(Step):
         weights = build_each(op, "weight", [self.weight], rows)
         counted = op.Cast(op.Reshape(tokens.attention_mask, [-1]), to=ir.DataType.BOOL)
         weighted = LeaveOut(ids=self.unweighted).build(op, tokens).attention_mask
-        kept = op.Compress(op.Reshape(weighted, [-1, 1]), counted, axis=0)
-        only = weights.becomes(op.Mul(weights.x, op.Cast(kept, to=weights.x.dtype)))
+        mask = op.Compress(op.Reshape(weighted, [-1, 1]), counted, axis=0)
+        only = weights.becomes(op.Mul(weights.x, op.Cast(mask, to=weights.x.dtype)))
         only.x.shape = weights.x.shape
         vectors = build_each(op, "vector", self.vector, rows)
         return with_first.becomes(with_first.x, further=_further(only, vectors))
@@ -61,8 +61,8 @@ class Hybrid(Step):
             reduce(lambda before, step: step.numpy(before), steps, begin)
             for steps, begin in ((self.dense, state), ([self.weight], rows), (self.vector, rows))
         )
-        kept = ~np.isin(state.input_ids[tokens.attention_mask == 1], self.unweighted)
-        only = weights.becomes(weights.x * kept[:, np.newaxis])
+        mask = ~np.isin(state.input_ids[tokens.attention_mask == 1], self.unweighted)
+        only = weights.becomes(weights.x * mask[:, np.newaxis])
         return dense.becomes(dense.x, further=_further(only, vectors))
 
     @property

@@ -45,11 +45,11 @@ class Fragment:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         loaded = ir.from_proto(model)
-        given, results = _inputs(loaded.graph), list(loaded.graph.outputs)
-        inputs, outputs = embedding_size(given), embedding_size(results)
+        arguments, results = _inputs(loaded.graph), list(loaded.graph.outputs)
+        inputs, outputs = embedding_size(arguments), embedding_size(results)
         if inputs is None or outputs is None:
             raise ValueError(
-                f"takes {_shown(given)} and gives {_shown(results)}; expected one float32 "
+                f"takes {_shown(arguments)} and gives {_shown(results)}; expected one float32 "
                 "[batch, in] and one float32 [batch, out], of any batch and of fixed sizes; "
                 "export it so"
             )
@@ -100,8 +100,8 @@ class OnnxFragment(Pointwise):
         graph.inputs[:] = [*_inputs(graph), *(value for value, _ in weights)]
         graph.initializers.clear()
         function = ir.Function("polybake", "fragment", graph=graph, attributes=[])
-        carried = [op.initializer(tensor, value.name) for value, tensor in weights]
-        y: ir.Value = op.call_inline(function, x, *carried)
+        tensors = [op.initializer(tensor, value.name) for value, tensor in weights]
+        y: ir.Value = op.call_inline(function, x, *tensors)
         y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", self.file.outputs])
         return y
 
@@ -121,7 +121,7 @@ def _inputs(graph: ir.Graph) -> list[ir.Value]:
 
 
 def _shown(values: list[ir.Value]) -> str:
-    return ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in values) or "nothing"
+    return ", ".join(f"{value.name} {value.dtype} {value.shape}" for value in values) or "nothing"
 
 
 def _line(error: Exception) -> str:

@@ -54,21 +54,21 @@ class Pool(Step):
                 f"{x.shape}, one vector a text already; drop the pool step"
             )
         present = op.Cast(state.attention_mask, to=x.dtype)
-        kept = present
+        mask = present
         if not self.include_prompt:
-            place = op.CumSum(present, 1)
-            after_prompt = op.Greater(place, op.Cast(state.prompt_length, to=x.dtype))
-            kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
-        pooled = [mode.nodes(op, x, present, kept) for mode in self._modes]
+            position = op.CumSum(present, 1)
+            after_prompt = op.Greater(position, op.Cast(state.prompt_length, to=x.dtype))
+            mask = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
+        pooled = [mode.nodes(op, x, present, mask) for mode in self._modes]
         return state.becomes(op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0])
 
     def numpy(self, state: Arrays) -> Arrays:
         """Pool in NumPy."""
         x = state.x
-        kept = present = state.attention_mask.astype(x.dtype)
+        mask = present = state.attention_mask.astype(x.dtype)
         if not self.include_prompt:
-            kept = present * (np.cumsum(present, axis=1) > state.prompt_length)
-        pooled = [mode.formula(x, present, kept) for mode in self._modes]
+            mask = present * (np.cumsum(present, axis=1) > state.prompt_length)
+        pooled = [mode.formula(x, present, mask) for mode in self._modes]
         return state.becomes(np.concatenate(pooled, axis=-1))
 
     @property

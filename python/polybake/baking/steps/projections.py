@@ -65,11 +65,11 @@ class Dense(Pointwise):
                 "give residual = 'projection' and its residual_weight"
             )
         expected = self.weight.shape if self.residual == "projection" else None
-        found = None if self.residual_weight is None else self.residual_weight.shape
-        if found != expected:
+        shape = None if self.residual_weight is None else self.residual_weight.shape
+        if shape != expected:
             raise ValueError(
                 f"residual is {self.residual or 'not given'}, so residual_weight must be "
-                f"{_readable(expected)}, found {_readable(found)}"
+                f"{_readable(expected)}, found {_readable(shape)}"
             )
         return self
 
@@ -114,7 +114,7 @@ class TiedDense(Dense):
 
     def _columns(self, op: OpBuilder, weight: Matrix, name: str) -> ir.Value:
         tables = op.builder.graph.initializers.values()
-        table = next((one for one in tables if _equal(one, weight)), None)
+        table = next((entry for entry in tables if _equal(entry, weight)), None)
         if table is None:
             table = op.initializer(ir.tensor(weight), name)
         columns: ir.Value = op.Transpose(table, perm=[1, 0])

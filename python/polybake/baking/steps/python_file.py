@@ -63,9 +63,9 @@ class PythonFile(Pointwise):
         check_pooled(x, "python")
         y = self._call(self.function, op, x)
         if not isinstance(y, ir.Value) or embedding_size([y]) is None:
-            found = _shown(y) if isinstance(y, ir.Value) else type(y).__name__
+            result = _shown(y) if isinstance(y, ir.Value) else type(y).__name__
             raise InputError(
-                f"python: {self.function} of {self.file} returned {found}; return one float32 "
+                f"python: {self.function} of {self.file} returned {result}; return one float32 "
                 "[batch, dimension], of any batch and of a known dimension"
             )
         return y
@@ -74,9 +74,9 @@ class PythonFile(Pointwise):
         """Call the file's reference, or else run the step alone in ONNX Runtime."""
         if _REFERENCE not in self.file.functions:
             return self._run_alone(x)
-        returned = self._call(_REFERENCE, x)
+        result = self._call(_REFERENCE, x)
         try:
-            y = np.asarray(returned)
+            y = np.asarray(result)
         except ValueError as error:
             raise InputError(
                 f"python: {_REFERENCE} of {self.file} returned rows of several lengths; "
@@ -100,8 +100,8 @@ class PythonFile(Pointwise):
 
         graph = ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="step")
         builder = GraphBuilder(graph)
-        given = builder.input("embedding", ir.DataType.FLOAT, ["batch", x.shape[1]])
-        result = self._call(self.function, builder.op, given)
+        argument = builder.input("embedding", ir.DataType.FLOAT, ["batch", x.shape[1]])
+        result = self._call(self.function, builder.op, argument)
         builder.add_output(builder.op.Identity(result), "result")
         proto = ir.to_proto(ir.Model(graph, ir_version=_IR_VERSION))
         drop_empty_inputs(proto)

@@ -129,7 +129,7 @@ class Quantize(Pointwise):
             )
         bits = op.Cast(op.Greater(x, 0.0), to=ir.DataType.FLOAT)
         bits = op.Reshape(bits, [-1, dimension // len(_PLACES), len(_PLACES)])
-        return op.MatMul(bits, [float(place) for place in _PLACES])
+        return op.MatMul(bits, [float(power) for power in _PLACES])
 
     def _steps(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return where each element's first step begins, and the width of its steps, float32."""

@@ -83,10 +83,10 @@ class Route(Step):
         }
         shapes = {name: graph.outputs[0].shape or () for name, graph in branches.items()}
         if len({(len(shape), str(shape[-1:])) for shape in shapes.values()}) > 1:
-            found = ", ".join(f"{name} in {shape}" for name, shape in shapes.items())
-            raise InputError(f"route: routes end in different sizes: {found}; make them equal")
-        x, *told = choose(op.builder, state.route, list(branches.values()))
-        return state.becomes(x, **dict(zip(self._told, told, strict=True)))
+            sizes = ", ".join(f"{name} in {shape}" for name, shape in shapes.items())
+            raise InputError(f"route: routes end in different sizes: {sizes}; make them equal")
+        x, *values = choose(op.builder, state.route, list(branches.values()))
+        return state.becomes(x, **dict(zip(self._told, values, strict=True)))
 
     @property
     def _told(self) -> list[str]:

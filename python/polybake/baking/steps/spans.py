@@ -59,7 +59,7 @@ class Spans(Step):
         places = op.Unsqueeze(op.Range(0, length, 1), axes=[-1])
         behind = op.Gather(padded, op.Add(places, [*range(self.most)]), axis=1)
         none = op.Cast(op.Unsqueeze(first, axes=[-1]), to=ir.DataType.BOOL)
-        longer = [place > 0 for place in range(self.most)]
+        longer = [index > 0 for index in range(self.most)]
         spans: ir.Value = op.Where(
             op.And(none, longer), 0.0, op.Mul(op.Unsqueeze(begins, axes=[-1]), behind)
         )

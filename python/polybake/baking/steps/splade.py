@@ -35,8 +35,8 @@ class Splade(Step):
     def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the pooling; the maximum comes first, as weights rise with the numbers."""
         check_tokens(state.x, self.name)
-        kept = op.Unsqueeze(op.Cast(state.attention_mask, to=state.x.dtype), axes=[-1])
-        masked = op.Mul(state.x, kept)
+        mask = op.Unsqueeze(op.Cast(state.attention_mask, to=state.x.dtype), axes=[-1])
+        masked = op.Mul(state.x, mask)
         if self.pooling == "max":
             return state.becomes(self._weights(op, op.ReduceMax(masked, axes=[1], keepdims=0)))
         return state.becomes(op.ReduceSum(self._weights(op, masked), axes=[1], keepdims=0))

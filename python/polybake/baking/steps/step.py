@@ -53,7 +53,7 @@ class Step(BaseModel, abc.ABC):
     @property
     def changes(self) -> frozenset[str]:
         """The fields of the state, besides ``x``, that it may give anew."""
-        return frozenset().union(*(one.changes for steps in self.inner.values() for one in steps))
+        return frozenset().union(*(step.changes for steps in self.inner.values() for step in steps))
 
     @property
     def dtype(self) -> Literal["float32", "int8", "uint8"]:
@@ -73,11 +73,11 @@ class Step(BaseModel, abc.ABC):
         Returns:
             Values by the input's name and the prompt's; ``""`` is a call without a prompt.
         """
-        found: dict[str, dict[str, int]] = {}
+        values: dict[str, dict[str, int]] = {}
         for steps in self.inner.values():
             for step in steps:
-                found |= step.prompt_values(prompts, token_ids)
-        return found
+                values |= step.prompt_values(prompts, token_ids)
+        return values
 
     def __str__(self) -> str:
         """The step as the manifest shows it, such as ``pool(mode=mean)``."""

@@ -27,9 +27,9 @@ class LeaveOut(Step):
         mask = state.attention_mask
         equal = op.Equal(op.Unsqueeze(state.input_ids, axes=[-1]), [*self.ids])
         # ONNX has no maximum of truth values.
-        found = op.ReduceMax(op.Cast(equal, to=ir.DataType.INT32), axes=[-1], keepdims=0)
-        kept = op.Sub(1, op.Cast(found, to=ir.DataType.INT64))
-        return state.becomes(state.x, attention_mask=op.Mul(mask, kept))
+        match = op.ReduceMax(op.Cast(equal, to=ir.DataType.INT32), axes=[-1], keepdims=0)
+        rest = op.Sub(1, op.Cast(match, to=ir.DataType.INT64))
+        return state.becomes(state.x, attention_mask=op.Mul(mask, rest))
 
     @property
     def changes(self) -> frozenset[str]:
@@ -59,11 +59,11 @@ class LeaveOutEnds(Step):
         """Add the mask to the graph; the embeddings stay as they are."""
         check_tokens(state.x, self.name)
         mask = state.attention_mask
-        place = op.CumSum(mask, 1)
+        position = op.CumSum(mask, 1)
         behind = op.Sub(op.ReduceSum(mask, axes=[1], keepdims=1), self.last - 1)
-        inner = op.And(op.Greater(place, self.first), op.Less(place, behind))
-        kept = op.Mul(mask, op.Cast(inner, to=ir.DataType.INT64))
-        return state.becomes(state.x, attention_mask=kept)
+        inner = op.And(op.Greater(position, self.first), op.Less(position, behind))
+        rest = op.Mul(mask, op.Cast(inner, to=ir.DataType.INT64))
+        return state.becomes(state.x, attention_mask=rest)
 
     @property
     def changes(self) -> frozenset[str]:
@@ -73,10 +73,10 @@ class LeaveOutEnds(Step):
     def numpy(self, state: Arrays) -> Arrays:
         """Mask in NumPy."""
         mask = state.attention_mask
-        place = mask.cumsum(axis=1)
-        inner = (place > self.first) & (place <= mask.sum(axis=1, keepdims=True) - self.last)
-        kept: np.ndarray = mask * inner
-        return state.becomes(state.x, attention_mask=kept)
+        position = mask.cumsum(axis=1)
+        inner = (position > self.first) & (position <= mask.sum(axis=1, keepdims=True) - self.last)
+        rest: np.ndarray = mask * inner
+        return state.becomes(state.x, attention_mask=rest)
 
 
 class Unpad(Step):

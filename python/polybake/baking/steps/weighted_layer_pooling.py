@@ -50,14 +50,14 @@ class WeightedLayerPooling(Step):
                 f"layer_start {self.layer_start}; give one weight for each"
             )
         total = op.Mul(states[self.layer_start], self._shares[0])
-        for one, share in zip(states[self.layer_start + 1 :], self._shares[1:], strict=True):
-            total = op.Add(total, op.Mul(one, share))
+        for layer, share in zip(states[self.layer_start + 1 :], self._shares[1:], strict=True):
+            total = op.Add(total, op.Mul(layer, share))
         return state.becomes(total)
 
     def numpy(self, state: Arrays) -> Arrays:
         """Compute ``sum(weight * state) / sum(weights)``."""
         states = state.hidden_states[self.layer_start :]
-        total = np.sum([w * one for w, one in zip(self.weights, states, strict=True)], axis=0)
+        total = np.sum([w * layer for w, layer in zip(self.weights, states, strict=True)], axis=0)
         return state.becomes(total / self.weights.sum())
 
     @property

@@ -42,11 +42,11 @@ def task_of(source: Source, name: str | None = None) -> Task:
     task = next(fitting) if name is None else TASKS[name]
     head = source.head
     if head is not None and head.unsaid and task.head != head.kind:
-        names = [one.name for one in TASKS.values() if one.head == head.kind]
-        asked = " or ".join(f'"{one}"' for one in names)
+        names = [entry.name for entry in TASKS.values() if entry.head == head.kind]
+        words = " or ".join(f'"{key}"' for key in names)
         raise InputError(
             f"{head.unsaid}; expected an architecture that ends in {head.kind} in config.json "
-            f"(architectures); name it there, or say task = {asked} below [model] in polybake.toml "
+            f"(architectures); name it there, or say task = {words} below [model] in polybake.toml "
             f"(--set model.task={names[0]}); for embeddings export "
             "float32 last_hidden_state [batch, sequence, hidden] or sentence_embedding "
             "[batch, dimension]"

@@ -62,8 +62,8 @@ class Answer(Task):
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
         """Pair the question with each text that has words, or the beginning that a row holds."""
-        asked = _with_words(texts, known) or [_fitting(text, known) for text in texts]
-        return tuple((_QUESTION, text) for text in asked)
+        passages = _with_words(texts, known) or [_fitting(text, known) for text in texts]
+        return tuple((_QUESTION, text) for text in passages)
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:
         """Return one question for all texts; with several texts, "no answer" is allowed."""
@@ -79,12 +79,12 @@ class Answer(Task):
 
     def answer(self, found: Found) -> JsonValue:
         """Return the best answers in each text."""
-        given: list[JsonValue] = []
+        result: list[JsonValue] = []
         for text, rows in zip(cast(list[str], found.call["contexts"]), found.rows, strict=True):
             no_answer = bool(found.call["no_answer"])
             best = best_spans(found.known.chunks(text), rows, no_answer=no_answer)[:_TOP]
-            given.append([one._asdict() | {"text": text[one.start : one.end]} for one in best])
-        return given
+            result.append([span._asdict() | {"text": text[span.start : span.end]} for span in best])
+        return result
 
 
 def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> list[Span]:
@@ -102,14 +102,14 @@ def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> 
         for token in range(word.first, word.last)
     }
     for token, first in words.items():
-        for place, score in enumerate(rows[1 + token].tolist()):
-            last = words.get(token + place)
+        for offset, score in enumerate(rows[1 + token].tolist()):
+            last = words.get(token + offset)
             if last is not None:
                 span = first.start, last.end
                 scores[span] = max(score, scores.get(span, 0.0))
     if no_answer:
         scores[0, 0] = float(rows[0, 0])
-    spans = (Span(score, *place) for place, score in scores.items())
+    spans = (Span(score, *bounds) for bounds, score in scores.items())
     return sorted(spans, key=lambda span: (-span.score, span.start, span.end))
 
 

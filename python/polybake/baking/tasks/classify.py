@@ -19,8 +19,8 @@ _PURPOSE = "classify texts"
 def label_steps(source: Source, purpose: str) -> Recipe:
     """Return the model's head, and the activation that makes scores of its numbers."""
     scores = needed_head(source, purpose).scores
-    made = ({"step": "activation", "function": scores},) if scores else ()
-    return ({"step": HEAD}, *made)
+    steps = ({"step": "activation", "function": scores},) if scores else ()
+    return ({"step": HEAD}, *steps)
 
 
 class Classify(Task):
@@ -66,8 +66,8 @@ def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonV
     """Return each row's labels with scores, best first; equal scores in the labels' order."""
     return [
         [
-            {"label": labels[place], "score": float(row[place])}
-            for place in np.argsort(-row, kind="stable")
+            {"label": labels[index], "score": float(row[index])}
+            for index in np.argsort(-row, kind="stable")
         ]
         for row in scores
     ]

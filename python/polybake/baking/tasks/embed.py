@@ -41,13 +41,13 @@ class Embed(Task):
             (name, *_) = config.architectures or ("",)
             for ending, purpose in _OTHERS.items():
                 if name.endswith(ending):
-                    asked = "; if it scores pairs, say in [rerank] how it is asked"
+                    hint = "; if it scores pairs, say in [rerank] how it is asked"
                     raise InputError(
                         f"{source.folder.path}: {name} was trained to {purpose}, and no task does "
                         "that; give a model that was saved by sentence-transformers, or as one of "
                         "ForSequenceClassification, ForTokenClassification and ForQuestionAnswering"
                         "; if its own authors pool it for embeddings, list their [[steps]]"
-                        f"{asked if name.endswith('ForCausalLM') else ''}"
+                        f"{hint if name.endswith('ForCausalLM') else ''}"
                     )
         return source.recipe
 

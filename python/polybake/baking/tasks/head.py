@@ -27,28 +27,28 @@ def checked_labels(
     source: Source, columns: int, purpose: str, kind: HeadKind = LABELS
 ) -> tuple[str, ...]:
     """Return the labels of an output's columns, in order: the user's labels, or else the head's."""
-    labels, place = source.labels, "model.labels"
+    labels, key = source.labels, "model.labels"
     if not labels:
-        labels, place = needed_head(source, purpose, kind).labels, "id2label of config.json"
+        labels, key = needed_head(source, purpose, kind).labels, "id2label of config.json"
         if all(map(_NUMBERED.fullmatch, labels)):
             raise InputError(
-                f"{source.folder.path}: {place} has {', '.join(labels[:3])}, which say nothing; "
+                f"{source.folder.path}: {key} has {', '.join(labels[:3])}, which say nothing; "
                 f'name the {columns} there or in [model], such as labels = ["no", "yes"]'
             )
     if len(labels) != columns:
         raise InputError(
-            f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "
+            f"{source.folder.path}: {key} names {len(labels)} labels, and the steps give "
             f"{columns} numbers; name as many"
         )
     for number, label in enumerate(labels):
         if not label:
             raise InputError(
-                f"{source.folder.path}: the label of number {number} in {place} is empty; "
+                f"{source.folder.path}: the label of number {number} in {key} is empty; "
                 "give it a name"
             )
         if labels.count(label) > 1:
             raise InputError(
-                f"{source.folder.path}: the label {label!r} stands twice in {place}; give "
+                f"{source.folder.path}: the label {label!r} stands twice in {key}; give "
                 "each number a name of its own"
             )
     return labels
@@ -60,8 +60,8 @@ def trained_head(source: Source, kind: HeadKind = LABELS) -> TaskHead | None:
     None if a source has none, or lists steps of its own.
     """
     head = source.head
-    said = head is not None and head.kind == kind and not head.unsaid
-    return head if said and not source.recipe else None
+    match = head is not None and head.kind == kind and not head.unsaid
+    return head if match and not source.recipe else None
 
 
 def labels_of(source: Source) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def _heaviest(ids: Sequence[int], weights: NDArray[Any]) -> JsonValue:
     Source: FlagEmbedding ``M3Embedder.encode_single_device``, ``_process_token_weights``.
     """
     largest: dict[int, float] = {}
-    for one, weight in zip(ids, weights.tolist(), strict=True):
-        largest[one] = max(weight, largest.get(one, 0.0))
-    ranked = sorted((-weight, one) for one, weight in largest.items() if weight > 0)
-    return [{"index": one, "score": -weight} for weight, one in ranked[:_TOP]]
+    for token, weight in zip(ids, weights.tolist(), strict=True):
+        largest[token] = max(weight, largest.get(token, 0.0))
+    ranked = sorted((-weight, token) for token, weight in largest.items() if weight > 0)
+    return [{"index": token, "score": -weight} for weight, token in ranked[:_TOP]]

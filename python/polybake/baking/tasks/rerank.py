@@ -59,8 +59,8 @@ class Rerank(Task):
         """Return the model's head, and the activation that makes a relevance of its number."""
         kind = LABELS if trained_head(source, LOGITS) is None else LOGITS
         relevance = needed_head(source, "rerank documents", kind).relevance
-        made = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
-        return ({"step": HEAD}, *made)
+        steps = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
+        return ({"step": HEAD}, *steps)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
         """Return no settings; check that there is one number per pair."""
@@ -77,8 +77,8 @@ class Rerank(Task):
         """Return the documents' places with scores, best first; equal scores in their order."""
         scores = found.vectors[:, 0]
         return [
-            {"index": int(place), "score": float(scores[place])}
-            for place in np.argsort(-scores, kind="stable")
+            {"index": int(index), "score": float(scores[index])}
+            for index in np.argsort(-scores, kind="stable")
         ]
 
 

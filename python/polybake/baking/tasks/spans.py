@@ -50,11 +50,11 @@ class Span(NamedTuple):
 
 def mark_of(label: str) -> Mark:
     """Return the meaning of a label: in BIO, BILOU or BIOES, or else as the name of a span."""
-    found = _SCHEME.fullmatch(label)
-    if found is None:
+    match = _SCHEME.fullmatch(label)
+    if match is None:
         return Mark("" if label == _OUTSIDE else label, begins=False, ends=False)
-    place, name = found.groups()
-    return Mark(name, begins=place in "BUS", ends=place in "LUSE")
+    prefix, name = match.groups()
+    return Mark(name, begins=prefix in "BUS", ends=prefix in "LUSE")
 
 
 def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str) -> Iterator[Span]:

@@ -46,9 +46,9 @@ class Sparse(Task):
         """Return each text's tokens by name with their weights above 0, largest first."""
         return [
             [
-                {"token": found.known.token(int(place)), "score": float(row[place])}
-                for place in np.argsort(-row, kind="stable")[:_TOP]
-                if row[place] > 0
+                {"token": found.known.token(int(index)), "score": float(row[index])}
+                for index in np.argsort(-row, kind="stable")[:_TOP]
+                if row[index] > 0
             ]
             for row in found.vectors
         ]

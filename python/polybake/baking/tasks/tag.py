@@ -64,8 +64,8 @@ class Tag(Task):
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue]:
         """Return all texts as one call, with every aggregation."""
-        given: list[JsonValue] = [*cast(tuple[str, ...], self.texts(texts, known))]
-        return {"texts": given, "aggregations": [*AGGREGATIONS]}
+        values: list[JsonValue] = [*cast(tuple[str, ...], self.texts(texts, known))]
+        return {"texts": values, "aggregations": [*AGGREGATIONS]}
 
     def answer(self, found: Found) -> JsonValue:
         """Return the spans of each text, for each aggregation."""
@@ -84,7 +84,7 @@ class Tag(Task):
         ]
 
 
-def _words(found: Sequence[Chunk], rows: NumberRows) -> list[WordRows]:
+def _words(chunks: Sequence[Chunk], rows: NumberRows) -> list[WordRows]:
     """Return the words of a text, each with the graph's rows of its tokens."""
-    words = words_of(found, len(rows))
+    words = words_of(chunks, len(rows))
     return [WordRows(word.start, word.end, rows[word.first : word.last]) for word in words]

@@ -36,8 +36,8 @@ class PlacedWord(NamedTuple):
 
 def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, JsonValue]:
     """Return what clients must know to find words, and to refuse texts that are too long."""
-    found = word_rule(source.tokenizer, finest=finest)
-    return {**found._asdict(), "room": source.max_length - special}
+    rule = word_rule(source.tokenizer, finest=finest)
+    return {**rule._asdict(), "room": source.max_length - special}
 
 
 def known_of(contract: Contract, tokenizer: BakedTokenizer) -> Known:

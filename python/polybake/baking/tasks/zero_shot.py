@@ -58,13 +58,13 @@ class ZeroShot(Task):
         contradiction, which may be neutral; here contradiction is found by its name.
         """
         labels = needed_head(source, "tell what a text entails").labels
-        place = _place(labels, "entail")
-        if place is None or len(labels) < 2:
+        index = _place(labels, "entail")
+        if index is None or len(labels) < 2:
             raise _unnamed(source, labels, "entail is needed beside another")
-        other = 1 - place if len(labels) == 2 else _place(labels, "contra")
+        other = 1 - index if len(labels) == 2 else _place(labels, "contra")
         if other is None:
             raise _unnamed(source, labels, "contra is needed")
-        return ({"step": HEAD}, {"step": "select", "places": [place, other]})
+        return ({"step": HEAD}, {"step": "select", "places": [index, other]})
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
         """Return no settings; check that there are two numbers per pair."""

@@ -29,21 +29,21 @@ def missing_tokens(
 
     Source: transformers ``TokenizersBackend.__init__``, which adds them.
     """
-    known = {entry.get("content") for entry in data.added_tokens}
-    missing: list[dict[str, object]] = []
-    for place, token in _named(folder, config):
-        if token.content in known:
+    contents = {entry.get("content") for entry in data.added_tokens}
+    entries: list[dict[str, object]] = []
+    for key, token in _named(folder, config):
+        if token.content in contents:
             continue
-        known.add(token.content)
+        contents.add(token.content)
         number = tokenizer.token_to_id(token.content)
         if number is None:
             raise InputError(
-                f"{folder.path}: {place} has the token {token.content!r}, expected one of "
+                f"{folder.path}: {key} has the token {token.content!r}, expected one of "
                 f"tokenizer.json; {SAVE_AGAIN}"
             )
         normalized = not token.special if token.normalized is None else token.normalized
-        missing.append({"id": number, **token.model_dump(), "normalized": normalized})
-    return missing
+        entries.append({"id": number, **token.model_dump(), "normalized": normalized})
+    return entries
 
 
 def _named(folder: ModelFolder, config: TokenizerConfig) -> Iterator[tuple[str, AddedToken]]:
@@ -68,9 +68,9 @@ def check_added_edges(config: TokenizerConfig, tokenizer: Tokenizer) -> None:
     Source: transformers ``LlamaTokenizerFast.update_post_processor`` of version 4.
     """
     tokens = tokenizer.encode("a").tokens
-    for key, edge, place in (("add_bos_token", "bos_token", 0), ("add_eos_token", "eos_token", -1)):
+    for key, edge, index in (("add_bos_token", "bos_token", 0), ("add_eos_token", "eos_token", -1)):
         content = config.token(edge)
-        if getattr(config, key) and content is not None and tokens[place:][:1] != [content]:
+        if getattr(config, key) and content is not None and tokens[index:][:1] != [content]:
             raise config.refused(
                 key, f"false, as tokenizer.json adds no {content!r}", _EDGE_REMEDY.format(key=key)
             )

@@ -34,31 +34,31 @@ class BareTokenizer:
             )
         self.json = baked.with_parts(truncation=None, post_processor=None).json
         self._tokenizer = Tokenizer.from_str(self.json)
-        added = json.loads(self.json)["added_tokens"]
-        self._special = [one["content"] for one in added if one["content"]]
+        tokens = json.loads(self.json)["added_tokens"]
+        self._special = [token["content"] for token in tokens if token["content"]]
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text."""
-        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
 
     def each(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text."""
-        found = self._tokenizer.encode_batch_fast([*texts], add_special_tokens=False)
-        return [one.ids for one in found]
+        encodings = self._tokenizer.encode_batch_fast([*texts], add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
     def constant(self, text: str) -> Iterator[Piece]:
         """The pieces of what is the same in every pair."""
-        return (Piece(id=one, type_id=0) for one in self.ids(text))
+        return (Piece(id=number, type_id=0) for number in self.ids(text))
 
     def special_ends(self, text: str) -> int:
         """Where the last special token of a text ends; 0 without one."""
-        found = (text.rfind(one) + len(one) for one in self._special if one in text)
-        return max(found, default=0)
+        ends = (text.rfind(token) + len(token) for token in self._special if token in text)
+        return max(ends, default=0)
 
     def special_begins(self, text: str) -> int | None:
         """Where the first special token of a text begins; None without one."""
-        return min((text.find(one) for one in self._special if one in text), default=None)
+        return min((text.find(token) for token in self._special if token in text), default=None)
 
     def cuts(self, before: str, gap: str, *, ends: bool) -> tuple[int, int]:
         """Return where the gap behind a text begins and ends, as tokens are split there.
@@ -74,16 +74,16 @@ class BareTokenizer:
         elif begins is not None:
             places = [(begins, self.special_ends(gap))]
         else:
-            places = [(place, place) for place in range(len(gap) + 1)]
-        tried = [*product(_EDGES, ("",) if ends else _EDGES), *_drawn(ends=ends)]
-        firsts, others = (list(dict.fromkeys(texts)) for texts in zip(*tried, strict=True))
-        whole = self.each(f"{before}{one}{gap}{other}" for one, other in tried)
+            places = [(index, index) for index in range(len(gap) + 1)]
+        pairs = [*product(_EDGES, ("",) if ends else _EDGES), *_drawn(ends=ends)]
+        firsts, lasts = (list(dict.fromkeys(texts)) for texts in zip(*pairs, strict=True))
+        whole = self.each(f"{before}{edge}{gap}{other}" for edge, other in pairs)
         for first, second in places:
-            before_gap = self.each(before + one + gap[:first] for one in firsts)
+            before_gap = self.each(before + edge + gap[:first] for edge in firsts)
             left = dict(zip(firsts, before_gap, strict=True))
-            right = dict(zip(others, self.each(gap[second:] + one for one in others), strict=True))
+            right = dict(zip(lasts, self.each(gap[second:] + edge for edge in lasts), strict=True))
             between = self.ids(gap[first:second])
-            if whole == [left[one] + between + right[other] for one, other in tried]:
+            if whole == [left[edge] + between + right[other] for edge, other in pairs]:
                 return first, second
         raise InputError(
             f"the prompt's {gap[:40]!r} shares tokens with the text before it, and cannot be "
@@ -95,7 +95,7 @@ def _drawn(*, ends: bool) -> Iterator[tuple[str, str]]:
     """Yield pairs of texts of several edges each, always the same; the second may be empty."""
     draw = random.Random(0)  # noqa: S311 - no secret
     for _ in range(_DRAWN):
-        one, other = (
+        edge, other = (
             "".join(draw.choices(_EDGES, k=draw.randint(1, _EDGES_EACH))) for _ in range(2)
         )
-        yield one, "" if ends else other
+        yield edge, "" if ends else other

@@ -28,19 +28,19 @@ def rendered(
     """Render conversations with a chat template."""
     # With -P neither the working folder nor this file's is searched for modules.
     command = [sys.executable, "-P", str(Path(__file__))]
-    given = json.dumps([template, conversations, variables])
+    request = json.dumps([template, conversations, variables])
     try:
         done = subprocess.run(  # noqa: S603 - this file
-            command, input=given.encode(), capture_output=True, timeout=_SECONDS
+            command, input=request.encode(), capture_output=True, timeout=_SECONDS
         )
-        found = (
+        answer = (
             json.loads(done.stdout) if done.stdout else "it ended early, or took too much memory"
         )
     except subprocess.TimeoutExpired:
-        found = f"it took more than {_SECONDS} seconds"
-    if isinstance(found, str):
-        raise ValueError(found)
-    texts: list[str] = found
+        answer = f"it took more than {_SECONDS} seconds"
+    if isinstance(answer, str):
+        raise ValueError(answer)
+    texts: list[str] = answer
     return texts
 
 
@@ -61,13 +61,13 @@ def _render(template: str, conversations: Sequence[Conversation], more: Any) -> 
     )
     jinja.globals["raise_exception"] = _fail
     jinja.globals["strftime_now"] = lambda _: _fail("it writes the day on which it is rendered")
-    made = jinja.from_string(template)
-    texts, left = [], _LARGEST
+    renderer = jinja.from_string(template)
+    texts, room = [], _LARGEST
     for messages in conversations:
         parts = []
-        for part in made.generate(messages=messages, **more):
-            left -= len(part)
-            if left < 0:
+        for part in renderer.generate(messages=messages, **more):
+            room -= len(part)
+            if room < 0:
                 raise ValueError(f"it renders more than {_LARGEST} characters")
             parts.append(part)
         texts.append("".join(parts))

@@ -67,8 +67,8 @@ def qwen2(config: TokenizerConfig, _: bytes) -> ClassParts:
     words = pre_tokenizers.Split(Regex(_QWEN_WORDS), "isolated", invert=False)
     prefix = config.flag("add_prefix_space", default=False)
     pieces = pre_tokenizers.ByteLevel(add_prefix_space=prefix, use_regex=False)
-    both = pre_tokenizers.Sequence([words, pieces])
-    return ClassParts("BPE", normalizers.NFC(), both)
+    sequence = pre_tokenizers.Sequence([words, pieces])
+    return ClassParts("BPE", normalizers.NFC(), sequence)
 
 
 def clip(config: TokenizerConfig, _: bytes) -> ClassParts:
@@ -79,8 +79,8 @@ def clip(config: TokenizerConfig, _: bytes) -> ClassParts:
     pieces = pre_tokenizers.ByteLevel(add_prefix_space=False)
     unknown = config.token("unk_token") or "<|endoftext|>"
     options = {"end_of_word_suffix": "</w>", "unk_token": unknown}
-    both = pre_tokenizers.Sequence([words, pieces])
-    return ClassParts("BPE", normalizer, both, options)
+    sequence = pre_tokenizers.Sequence([words, pieces])
+    return ClassParts("BPE", normalizer, sequence, options)
 
 
 def xlm_roberta(config: TokenizerConfig, replacements: bytes) -> ClassParts:

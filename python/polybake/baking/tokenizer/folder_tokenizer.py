@@ -92,8 +92,8 @@ def _pad_id(
     content = config.token("pad_token")
     configured = None if content is None else tokenizer.token_to_id(content)
     shipped = None if data.padding is None else data.padding.pad_id
-    found = (configured, shipped, model.pad_token_id)
-    return next((one for one in found if one is not None and one >= 0), None)
+    numbers = (configured, shipped, model.pad_token_id)
+    return next((number for number in numbers if number is not None and number >= 0), None)
 
 
 def _unknown(folder: ModelFolder, missing: Sequence[str], keys: Sequence[str]) -> InputError:
@@ -111,7 +111,7 @@ def _unknown(folder: ModelFolder, missing: Sequence[str], keys: Sequence[str]) -
 
 def _padding(tokenizer: Tokenizer) -> str:
     """The setting of the padding token, by what the vocabulary calls so."""
-    known = next((one for one in _PADDING if tokenizer.token_to_id(one) is not None), None)
+    known = next((token for token in _PADDING if tokenizer.token_to_id(token) is not None), None)
     return _PAD if known is None else f'"pad_token": {json.dumps(known)}'
 
 
@@ -120,29 +120,29 @@ def _max_length(
     config: TokenizerConfig,
     model: ModelConfig,
     data: TokenizerJson,
-    given: int | None,
+    length: int | None,
 ) -> int:
     """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
 
     Source: sentence-transformers ``Transformer``.
     """
     rows, held = model.position_rows, model.tokens_held
-    if given is not None:
-        if rows is not None and given > rows:
+    if length is not None:
+        if rows is not None and length > rows:
             raise InputError(
-                f"{folder.path}: max length {given} exceeds max_position_embeddings {rows}; "
+                f"{folder.path}: max length {length} exceeds max_position_embeddings {rows}; "
                 "lower max_seq_length in sentence_bert_config.json"
             )
-        return given if held is None else min(given, held)
-    known = [limit for limit in (config.limit, held) if limit is not None]
+        return length if held is None else min(length, held)
+    limits = [limit for limit in (config.limit, held) if limit is not None]
     # transformers writes 1e30 for "no limit".
-    if not known or not 0 < min(known) < 2**31:
-        missing, keys = [f"no length limit is known (found {known})"], [_LIMIT]
+    if not limits or not 0 < min(limits) < 2**31:
+        missing, keys = [f"no length limit is known (found {limits})"], [_LIMIT]
         tokenizer = data.make(folder)[1]
         if _pad_id(config, model, data, tokenizer) is None:
             missing, keys = [*missing, "no padding token is"], [*keys, _padding(tokenizer)]
         raise _unknown(folder, missing, keys)
-    return min(known)
+    return min(limits)
 
 
 def _lowercased(tokenizer: TokenizerJson) -> TokenizerJson:

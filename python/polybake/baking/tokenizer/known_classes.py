@@ -41,11 +41,11 @@ class RebuiltClass:
 
     def parts(self, config: TokenizerConfig, data: TokenizerJson) -> ClassParts:
         """Return the parts that transformers 5 makes, with the file's table of replacements."""
-        compiled = next(
+        component = next(
             (part for part in data.parts("normalizer") if part.type == "Precompiled"), None
         )
-        coded = "" if compiled is None else str(compiled.get("precompiled_charsmap") or "")
-        return self.make(config, base64.b64decode(coded))
+        text = "" if component is None else str(component.get("precompiled_charsmap") or "")
+        return self.make(config, base64.b64decode(text))
 
     def fits(self, data: TokenizerJson) -> bool:
         """Return whether tokenizer.json has this class's type of model.
@@ -62,20 +62,20 @@ class RebuiltClass:
         Version 4 changes the file's BertNormalizer alone, and fails where there is no normalizer.
         """
         for key, (default, says) in self.flags.items():
-            if config.flag(key, default=default) != (found := says(data)):
-                raise config.refused(key, f"{str(found).lower()} as tokenizer.json has it")
-        made = self.parts(config, data)
-        if made.model == "BPE":
+            if config.flag(key, default=default) != (value := says(data)):
+                raise config.refused(key, f"{str(value).lower()} as tokenizer.json has it")
+        parts = self.parts(config, data)
+        if parts.model == "BPE":
             return data.model_copy(update={"model": {**data.model, "dropout": None}})
-        if made.model != "WordPiece":
+        if parts.model != "WordPiece":
             return data
         unknown = data.model.get("unk_token")
         if (config.token("unk_token") or self.unknown) != unknown:
             raise config.refused("unk_token", f"{unknown!r} as tokenizer.json has it")
         saved = data.normalizer
-        if made.normalizer is None or (saved is not None and saved.type != "BertNormalizer"):
+        if parts.normalizer is None or (saved is not None and saved.type != "BertNormalizer"):
             return data
-        normalizer = json.loads(made.normalizer.__getstate__())
+        normalizer = json.loads(parts.normalizer.__getstate__())
         if saved is not None:
             normalizer["clean_text"] = saved.get("clean_text", True)
         return data.model_copy(update={"normalizer": Component.model_validate(normalizer)})
@@ -86,14 +86,14 @@ class RebuiltClass:
         count = tokenizer.num_special_tokens_to_add(False)
         wanted = sum(edge is not None for edge, _ in edges)
         ids = tokenizer.encode("").ids
-        for edge, place in edges:
+        for edge, index in edges:
             if edge is None:
                 continue
             key, default = edge
             content = config.token(key) or default
-            found = tokenizer.id_to_token(ids[place]) if count == wanted else None
-            if found != content:
-                expected = repr(found) if found else f"a post_processor with {content!r}"
+            token = tokenizer.id_to_token(ids[index]) if count == wanted else None
+            if token != content:
+                expected = repr(token) if token else f"a post_processor with {content!r}"
                 raise config.refused(key, f"{expected} in tokenizer.json")
 
 
@@ -224,8 +224,8 @@ _BERTS = "Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert"
 
 #: The classes by name, without ``Fast``.
 CLASSES = {
-    f"{name}Tokenizer": made
-    for names, made in (
+    f"{name}Tokenizer": entry
+    for names, entry in (
         (_BERTS, RebuiltClass(class_parts.bert, _CLS, _SEP, "[UNK]")),
         ("MPNet", RebuiltClass(class_parts.bert, _CLS_AS_BOS, _SEP_AS_EOS, "[UNK]")),
         (

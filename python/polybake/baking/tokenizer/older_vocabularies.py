@@ -146,8 +146,8 @@ def convert(folder: ModelFolder) -> tuple[TokenizerJson, str]:
     data = TokenizerJson.model_validate_json(answer.tokenizer)
     check_parts(data, folder.path)
     _check(folder, data, answer)
-    taken = " and ".join(file for file in files if file in answer.files) or listed
-    return data, f"{folder.path} has no tokenizer.json; {maker} made it of {taken}, as {name}"
+    sources = " and ".join(file for file in files if file in answer.files) or listed
+    return data, f"{folder.path} has no tokenizer.json; {maker} made it of {sources}, as {name}"
 
 
 def _class(folder: ModelFolder) -> str:
@@ -232,19 +232,19 @@ def _answer(folder: ModelFolder, name: str, files: dict[str, Path], listed: str)
 def _settings(folder: ModelFolder, name: str) -> dict[str, object]:
     """Return the keys that turn texts into ids: no code, no paths, nothing that is not known."""
     folder.read(_CONFIG, _Settings, remedy=SAVE_AGAIN)
-    given = folder.read(_CONFIG, _Object).root if folder.file(_CONFIG) else {}
+    config = folder.read(_CONFIG, _Object).root if folder.file(_CONFIG) else {}
     known = (TokenizerConfig.model_fields.keys() | _Settings.model_fields.keys()) - {
         *("auto_map", "chat_template")
     }
-    kept = {key: given[key] for key in given if key in known or key.endswith("_token")}
-    return {**kept, "tokenizer_class": name}
+    values = {key: config[key] for key in config if key in known or key.endswith("_token")}
+    return {**values, "tokenizer_class": name}
 
 
 def _check(folder: ModelFolder, data: TokenizerJson, answer: _Answer) -> None:
     """Compare the ids of texts, and of the tokens that the folder's files number."""
-    made = Tokenizer.from_str(data.make(folder)[0])
-    made.no_padding()
-    encodings = made.encode_batch(TEXTS)
+    tokenizer = Tokenizer.from_str(data.make(folder)[0])
+    tokenizer.no_padding()
+    encodings = tokenizer.encode_batch(TEXTS)
     for text, encoding, expected in zip(TEXTS, encodings, answer.ids, strict=True):
         if encoding.ids != expected:
             raise InputError(
@@ -252,17 +252,17 @@ def _check(folder: ModelFolder, data: TokenizerJson, answer: _Answer) -> None:
                 "ids than its class; take a model with another tokenizer"
             )
     for token, number in _numbered(folder).items():
-        if (given := made.token_to_id(token)) != number:
+        if (result := tokenizer.token_to_id(token)) != number:
             raise InputError(
                 f"{folder.path}: the added token {token!r} has the id {number} in its files, and "
-                f"transformers gives it {given}; {SAVE_AGAIN}"
+                f"transformers gives it {result}; {SAVE_AGAIN}"
             )
 
 
 def _numbered(folder: ModelFolder) -> dict[str, int]:
     """Return the ids of added tokens, as one file or the other has them."""
-    given: Any = folder.read(_CONFIG, _Object).root if folder.file(_CONFIG) else {}
-    decoder = given.get("added_tokens_decoder")
+    config: Any = folder.read(_CONFIG, _Object).root if folder.file(_CONFIG) else {}
+    decoder = config.get("added_tokens_decoder")
     if decoder is None:
         return folder.read(_ADDED, _Ids).root
     return {token["content"]: int(number) for number, token in decoder.items()}

@@ -21,15 +21,15 @@ def convert(folder: str, texts: list[str]) -> dict[str, object]:
     """Return the tokenizer.json of a folder, and the ids that its class gives to texts."""
     from transformers import AutoTokenizer
 
-    made = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    if not made.is_fast:
+    instance = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    if not instance.is_fast:
         return {"fast": False}
-    backend = made.backend_tokenizer
+    backend = instance.backend_tokenizer
     backend.no_truncation()
-    ids = [made(text)["input_ids"] for text in texts]
-    if made.pad_token is not None:
-        backend.enable_padding(pad_id=made.pad_token_id, pad_token=made.pad_token)
-    files = [*made.vocab_files_names.values()]
+    ids = [instance(text)["input_ids"] for text in texts]
+    if instance.pad_token is not None:
+        backend.enable_padding(pad_id=instance.pad_token_id, pad_token=instance.pad_token)
+    files = [*instance.vocab_files_names.values()]
     return {"fast": True, "files": files, "tokenizer": backend.to_str(), "ids": ids}
 
 

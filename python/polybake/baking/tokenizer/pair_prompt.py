@@ -40,7 +40,7 @@ class PairPrompt:
 
     def for_pairs(self, baked: BakedTokenizer) -> tuple[BakedTokenizer, Pair]:
         """Return the tokenizer of the two texts, and how their ids are joined."""
-        texts = [one for part in self.parts for one in part if isinstance(one, int)]
+        texts = [item for part in self.parts for item in part if isinstance(item, int)]
         if texts != [QUERY, DOCUMENT]:
             names = ", ".join(("query", "document")[text] for text in texts) or "no text"
             raise InputError(
@@ -66,25 +66,25 @@ class PairPrompt:
         return min(self.max_length or baked.max_length, baked.max_length)
 
     def _ids(self, tokenizer: BareTokenizer, most: int, texts: Sequence[str]) -> list[int]:
-        found: list[int] = []
+        row: list[int] = []
         end = 0
         for part in self.parts:
             ids = tokenizer.ids(
-                "".join(texts[one] if isinstance(one, int) else one for one in part)
+                "".join(texts[item] if isinstance(item, int) else item for item in part)
             )
             if DOCUMENT not in part:
-                found += ids[: self.query_limit] if QUERY in part else ids
+                row += ids[: self.query_limit] if QUERY in part else ids
                 continue
             behind = len(tokenizer.ids(part[-1])) if isinstance(part[-1], str) else 0
-            kept = len(ids) - behind
-            found += ids[:kept] if QUERY in part else ids[:kept][: self.document_limit]
-            end = len(found)
-            found += ids[kept:]
-        return [*found[:end][: most - len(found[end:])], *found[end:]]
+            stop = len(ids) - behind
+            row += ids[:stop] if QUERY in part else ids[:stop][: self.document_limit]
+            end = len(row)
+            row += ids[stop:]
+        return [*row[:end][: most - len(row[end:])], *row[end:]]
 
     def _pieces(self, part: Part, tokenizer: BareTokenizer) -> Iterator[Piece]:
         """Part a text into constant ids, and the pair's texts with what is tokenised with them."""
-        texts = [one for one in part if isinstance(one, int)]
+        texts = [item for item in part if isinstance(item, int)]
         if not texts:
             yield from tokenizer.constant("".join(map(str, part)))
             return
@@ -111,9 +111,9 @@ class PairPrompt:
 def _gaps(part: Part) -> list[str]:
     """What stands before, between and behind the texts of a part."""
     gaps = [""]
-    for one in part:
-        if isinstance(one, str):
-            gaps[-1] += one
+    for item in part:
+        if isinstance(item, str):
+            gaps[-1] += item
         else:
             gaps.append("")
     return gaps

@@ -37,10 +37,10 @@ def for_pairs(
 def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
     """Find where a tokenizer without a limit puts the texts of a pair and its special tokens."""
     for probe in _PROBES:
-        found = tokenizer.encode(probe, probe)
+        encoding = tokenizer.encode(probe, probe)
         pieces: list[Piece] = []
-        for place, text in enumerate(found.sequence_ids):
-            token, type_id = found.ids[place], found.type_ids[place]
+        for index, text in enumerate(encoding.sequence_ids):
+            token, type_id = encoding.ids[index], encoding.type_ids[index]
             if text is None:
                 pieces.append(Piece(id=token, type_id=type_id))
             elif not pieces or pieces[-1].text != text:

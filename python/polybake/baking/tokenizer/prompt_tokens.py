@@ -42,7 +42,7 @@ def with_suffix(baked: BakedTokenizer, prompts: Iterable[str], suffix: str) -> B
     ids = bare.ids(suffix)
     for prompt in prompts:
         bare.cuts(prompt, suffix, ends=True)
-        ends = zip(*(reversed(bare.ids(prompt + one + suffix)) for one in _FILLERS), strict=False)
+        ends = zip(*(reversed(bare.ids(prompt + text + suffix)) for text in _FILLERS), strict=False)
         if len([*takewhile(lambda pair: pair[0] == pair[1], ends)]) != len(ids):
             raise InputError(
                 "the tokenizer has one token for the ends of 0 and 4, which sentence-transformers "
@@ -53,4 +53,4 @@ def with_suffix(baked: BakedTokenizer, prompts: Iterable[str], suffix: str) -> B
             f"{len(ids)} tokens stand behind each text, and a row has {baked.max_length}; raise "
             "max_seq_length in sentence_bert_config.json"
         )
-    return baked.with_parts(post_processor=tokens_behind([(baked.token(one), one) for one in ids]))
+    return baked.with_parts(post_processor=tokens_behind([(baked.token(n), n) for n in ids]))

@@ -42,17 +42,17 @@ def slow_pattern(patterns: Sequence[str]) -> str | None:
     """Return the first pattern that gives up or takes too long, tried in a separate process."""
     # With -P neither the working folder nor this file's is searched for modules.
     command = [sys.executable, "-P", str(Path(__file__))]
-    given = ["", *patterns]  # the empty pattern always passes
+    batch = ["", *patterns]  # the empty pattern always passes
     try:
         done = subprocess.run(  # noqa: S603 - this file
-            command, input=json.dumps(given).encode(), capture_output=True, timeout=_SECONDS
+            command, input=json.dumps(batch).encode(), capture_output=True, timeout=_SECONDS
         )
-        printed, said = done.stdout, done.stderr
+        output, errors = done.stdout, done.stderr
     except subprocess.TimeoutExpired as error:
-        printed, said = error.stdout or b"", b"no answer"
-    if not printed:
-        raise RuntimeError(f"{sys.executable} does not run tokenizers: {said!r}")
-    return next(iter(given[printed.count(b"\n") :]), None)
+        output, errors = error.stdout or b"", b"no answer"
+    if not output:
+        raise RuntimeError(f"{sys.executable} does not run tokenizers: {errors!r}")
+    return next(iter(batch[output.count(b"\n") :]), None)
 
 
 def texts(pattern: str) -> Iterator[str]:
@@ -60,15 +60,15 @@ def texts(pattern: str) -> Iterator[str]:
 
     Some end with all of its characters, as a search first checks that the needed ones are there.
     """
-    named = [_character(atom) for atom in islice(_ATOM.finditer(pattern), _PLACES)]
-    whole = "".join(named)
+    characters = [_character(atom) for atom in islice(_ATOM.finditer(pattern), _PLACES)]
+    whole = "".join(characters)
     ends = ["", *_STOPS, *(stop + whole for stop in _STOPS)]
-    for place in range(len(named)):
+    for index in range(len(characters)):
         for size in (1, 2, 3):
-            part = "".join(named[place : place + size])
+            part = "".join(characters[index : index + size])
             for end in ends:
-                yield "".join(named[:place]) + part * _FEW + end
-    for character in dict.fromkeys([*named, *"aA1 .\n"]):
+                yield "".join(characters[:index]) + part * _FEW + end
+    for character in dict.fromkeys([*characters, *"aA1 .\n"]):
         for end in ends:
             yield character * _MANY + end
 
@@ -76,8 +76,8 @@ def texts(pattern: str) -> Iterator[str]:
 def _character(atom: re.Match[str]) -> str:
     if atom["escape"]:
         return _MEANT.get(atom["escape"], "a")
-    found = atom["first"] or atom["plain"]
-    return "a" if atom["other"] or found == "." else found
+    character = atom["first"] or atom["plain"]
+    return "a" if atom["other"] or character == "." else character
 
 
 if __name__ == "__main__":

@@ -159,9 +159,9 @@ class TokenizerConfig(JsonModel, KnownKeys):
         config = folder.read("tokenizer_config.json", cls, remedy="correct it")
         if "added_tokens_decoder" not in config.model_fields_set:
             tokens = folder.read("special_tokens_map.json", cls, remedy="correct it")
-            given = {key: getattr(tokens, key) for key in tokens.model_fields_set}
-            config = config.model_copy(update=given)
-            config._mapped = frozenset(given)
+            values = {key: getattr(tokens, key) for key in tokens.model_fields_set}
+            config = config.model_copy(update=values)
+            config._mapped = frozenset(values)
         config._folder = folder.path
         return config
 
@@ -175,8 +175,8 @@ class TokenizerConfig(JsonModel, KnownKeys):
     @property
     def limit(self) -> int | None:
         """``model_max_length``, or the older ``max_len``; None without a limit."""
-        given = "model_max_length" in self.model_fields_set
-        value = self.model_max_length if given else self.max_len
+        present = "model_max_length" in self.model_fields_set
+        value = self.model_max_length if present else self.max_len
         return None if value is None or value == math.inf else int(value)
 
     @property
@@ -218,5 +218,5 @@ class TokenizerConfig(JsonModel, KnownKeys):
         name = "special_tokens_map.json" if key in self._mapped else "tokenizer_config.json"
         value = getattr(self, key)
         shown = repr(value.content) if isinstance(value, AddedToken) else json.dumps(value)
-        found = f"{self._folder / name}: {key} = {shown}"
-        return InputError(f"{found}, expected {expected}; {remedy}")
+        setting = f"{self._folder / name}: {key} = {shown}"
+        return InputError(f"{setting}, expected {expected}; {remedy}")

@@ -71,8 +71,8 @@ class TokenizerJson(JsonModel, extra="allow"):
 
     def parts(self, component: Literal["normalizer", "pre_tokenizer"]) -> list[Component]:
         """The normalizers or pre-tokenizers that a text goes through, in order."""
-        found: Component | None = getattr(self, component)
-        return [] if found is None else found.parts
+        value: Component | None = getattr(self, component)
+        return [] if value is None else value.parts
 
     def cut_at(self, max_length: int, side: Side = "right") -> TokenizerJson:
         """Return the file that truncates a text to so many tokens on a side."""
@@ -91,15 +91,15 @@ class TokenizerJson(JsonModel, extra="allow"):
                 f"{path}: model.dropout = {dropout!r} gives a text other ids each time, expected "
                 "null; set it to null"
             )
-        for place, token in enumerate(self.added_tokens):
+        for index, token in enumerate(self.added_tokens):
             length = len(str(token.get("content")))
             if length > _LONGEST_TOKEN:
                 raise InputError(
-                    f"{path}: added_tokens[{place}] has {length} characters, expected at most "
+                    f"{path}: added_tokens[{index}] has {length} characters, expected at most "
                     f"{_LONGEST_TOKEN}; drop it"
                 )
-        described = self.model_dump(exclude_unset=True)
-        text = json.dumps(described, ensure_ascii=True, separators=(",", ":"))
+        fields = self.model_dump(exclude_unset=True)
+        text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
         try:
             tokenizer = Tokenizer.from_str(text)
         except Exception as error:  # tokenizers raises bare Exception
@@ -116,10 +116,10 @@ class TokenizerJson(JsonModel, extra="allow"):
 
     def _knows_texts(self) -> bool:
         """Whether a token that is not added has a letter or a digit."""
-        added = {token.get("content") for token in self.added_tokens}
-        listed = self.model.get("vocab", ())
-        tokens = listed if isinstance(listed, dict) else (token for token, _ in listed)
-        return any(any(map(str.isalnum, token)) for token in tokens if token not in added)
+        contents = {token.get("content") for token in self.added_tokens}
+        vocabulary = self.model.get("vocab", ())
+        tokens = vocabulary if isinstance(vocabulary, dict) else (token for token, _ in vocabulary)
+        return any(any(map(str.isalnum, token)) for token in tokens if token not in contents)
 
 
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
@@ -154,5 +154,5 @@ def tokens_behind(tokens: Sequence[tuple[Any, Any]]) -> dict[str, object]:
         "type": "TemplateProcessing",
         "single": [text, *behind],
         "pair": [text, *behind, other, *behind],
-        "special_tokens": {key: {"id": key, "ids": [one], "tokens": [key]} for key, one in tokens},
+        "special_tokens": {key: {"id": key, "ids": [n], "tokens": [key]} for key, n in tokens},
     }

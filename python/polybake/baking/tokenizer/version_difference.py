@@ -62,16 +62,16 @@ def version_difference(
 
 
 def _other_parts(
-    folder: ModelFolder, data: TokenizerJson, made: ClassParts
+    folder: ModelFolder, data: TokenizerJson, spec: ClassParts
 ) -> tuple[TokenizerPart, ...]:
     """Return the parts for which a class's own give other ids."""
-    _, kept = data.model_copy(update=_SMALL).make(folder)
+    _, tokenizer = data.model_copy(update=_SMALL).make(folder)
     others: dict[str, object] = {}
-    if _plain(kept.normalizer) != _plain(made.normalizer):
-        others["normalizer"] = _component(made.normalizer)
-    if _plain(kept.pre_tokenizer) != _plain(made.pre_tokenizer):
-        others["pre_tokenizer"] = _component(made.pre_tokenizer)
-    model = _remade(data.model, made)
+    if _plain(tokenizer.normalizer) != _plain(spec.normalizer):
+        others["normalizer"] = _component(spec.normalizer)
+    if _plain(tokenizer.pre_tokenizer) != _plain(spec.pre_tokenizer):
+        others["pre_tokenizer"] = _component(spec.pre_tokenizer)
+    model = _remade(data.model, spec)
     if _options(data.model) != _options(model):
         others["model"] = model
     if not others:
@@ -83,22 +83,22 @@ def _other_parts(
 
     if not differ(others):
         return ()
-    made_anew = tuple(part for part in get_args(TokenizerPart) if part in others)
+    names = tuple(part for part in get_args(TokenizerPart) if part in others)
     # Where only all of them together give other ids, all are named.
-    return tuple(part for part in made_anew if differ({part: others[part]})) or made_anew
+    return tuple(part for part in names if differ({part: others[part]})) or names
 
 
 def _ids(tokenizer: Tokenizer) -> list[list[int]]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return [one.ids for one in tokenizer.encode_batch(TEXTS, add_special_tokens=False)]
+    return [encoding.ids for encoding in tokenizer.encode_batch(TEXTS, add_special_tokens=False)]
 
 
 def _plain(part: Any) -> list[object]:
     """Return the members of a normalizer or a pre-tokenizer, however it is written."""
     if part is None:
         return []
-    return [one.model_dump() for one in Component.model_validate(_saved(part)).parts]
+    return [member.model_dump() for member in Component.model_validate(_saved(part)).parts]
 
 
 def _component(part: Any) -> Component | None:
@@ -109,12 +109,12 @@ def _saved(part: Any) -> object:
     return json.loads(part.__getstate__())
 
 
-def _remade(model: Mapping[str, Any], made: ClassParts) -> dict[str, Any]:
+def _remade(model: Mapping[str, Any], spec: ClassParts) -> dict[str, Any]:
     """Return the model with the class's options; a class keeps what it does not set."""
-    kept = {key: model[key] for key in ("vocab", "merges") if key in model}
-    unknown = {"WordPiece": "unk_token", "Unigram": "unk_id"}.get(made.model, "")
+    vocabulary = {key: model[key] for key in ("vocab", "merges") if key in model}
+    unknown = {"WordPiece": "unk_token", "Unigram": "unk_id"}.get(spec.model, "")
     own = {unknown: model[unknown]} if unknown in model else {}
-    return {"type": made.model, **kept, **own, **made.options}
+    return {"type": spec.model, **vocabulary, **own, **spec.options}
 
 
 def _options(model: Mapping[str, Any]) -> dict[str, object]:

@@ -96,11 +96,11 @@ def _words(chunk: str, encoding: Encoding, rule: Rule) -> Iterator[Word]:
     places, ids = encoding.offsets, encoding.word_ids
     gap, end = len(chunk) - len(chunk.lstrip(_GAP)), len(chunk.rstrip(_GAP))
     groups = [[*group] for _, group in groupby(range(len(ids)), lambda token: ids[token])]
-    kept = [one for one in groups if places[one[0]][0] < end and places[one[-1]][1] > gap]
-    starts = [max(gap, places[one[0]][0]) for one in kept]
-    if rule == "gaps" and kept:
-        kept, starts = [[kept[0][0], kept[-1][-1]]], [gap]
-    for group, start, stop in zip(kept, starts, [*starts[1:], end], strict=False):
+    runs = [group for group in groups if places[group[0]][0] < end and places[group[-1]][1] > gap]
+    starts = [max(gap, places[group[0]][0]) for group in runs]
+    if rule == "gaps" and runs:
+        runs, starts = [[runs[0][0], runs[-1][-1]]], [gap]
+    for group, start, stop in zip(runs, starts, [*starts[1:], end], strict=False):
         word = chunk[start:stop].rstrip(_WHITE_SPACE)
         if word:
             yield Word(start, start + len(word), group[0], group[-1] + 1 - group[0])

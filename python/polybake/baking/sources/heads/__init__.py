@@ -22,9 +22,9 @@ _KINDS: dict[HeadKind, Callable[[ModelFolder], TaskHead]] = {
 def open_head(folder: ModelFolder) -> TaskHead | None:
     """The head of a folder that transformers saved, by the name of its architecture."""
     (name, *_) = ModelConfig.of(folder).architectures or ("",)
-    found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
-    opened = next(found, None)
-    return opened and opened(folder)
+    openers = (opener for kind, opener in _KINDS.items() if name.endswith(kind))
+    opener = next(openers, None)
+    return opener and opener(folder)
 
 
 def head_of_kind(folder: ModelFolder, kind: HeadKind, columns: int) -> TaskHead:

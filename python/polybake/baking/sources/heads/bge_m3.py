@@ -36,8 +36,8 @@ def bge_m3(folder: ModelFolder, tokenizer: BakedTokenizer) -> TaskHead | None:
 
 def readable(folder: ModelFolder) -> bool:
     """Whether both layers are safetensors, or may be read as the pickles that they are."""
-    files = [_file(folder, layer) for layer in LAYERS]
-    return folder.settings.pickle == "tensors" or all(one and one.suffix == SAFE for one in files)
+    pair = [_file(folder, layer) for layer in LAYERS]
+    return folder.settings.pickle == "tensors" or all(file and file.suffix == SAFE for file in pair)
 
 
 def _file(folder: ModelFolder, layer: str) -> Path | None:
@@ -82,7 +82,7 @@ def _layer(folder: ModelFolder, layer: str) -> Dense:
 
 def _unweighted(folder: ModelFolder, tokenizer: BakedTokenizer) -> tuple[int, ...]:
     config = TokenizerConfig.of(folder)
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for key in _UNWEIGHTED:
         token = config.token(key)
         number = None if token is None else tokenizer.id_of(token)
@@ -91,5 +91,5 @@ def _unweighted(folder: ModelFolder, tokenizer: BakedTokenizer) -> tuple[int, ..
                 f"{folder.path / 'tokenizer_config.json'}: {key} = {token!r}, expected a token of "
                 "the vocabulary, which has no weight in sparse vectors; name it there"
             )
-        found[key] = number
-    return tuple(sorted({*found.values()}))
+        numbers[key] = number
+    return tuple(sorted({*numbers.values()}))

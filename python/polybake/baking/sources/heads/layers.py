@@ -58,10 +58,10 @@ class Layers:
 
     def array(self, name: str) -> NDArray[np.float32]:
         """Return the tensor of this name, as float32."""
-        found = self._find(name)
-        if found is None:
+        tensor = self._find(name)
+        if tensor is None:
             raise self._missing(name)
-        return found
+        return tensor
 
     def _missing(self, name: str) -> InputError:
         return InputError(

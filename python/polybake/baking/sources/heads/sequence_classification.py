@@ -59,7 +59,7 @@ class HeadConfig(JsonModel):
     @property
     def labels(self) -> tuple[str, ...]:
         """The name of each number that the head gives, in their order."""
-        return tuple(self.id2label[str(place)] for place in range(len(self.id2label)))
+        return tuple(self.id2label[str(number)] for number in range(len(self.id2label)))
 
     @property
     def relevance(self) -> str:
@@ -92,7 +92,7 @@ def sequence_classification(folder: ModelFolder, columns: int | None = None) -> 
     """The head of a folder that transformers saved as ``ForSequenceClassification``."""
     config = folder.read("config.json", HeadConfig)
     if columns not in (None, len(config.id2label)):
-        unnamed = {str(place): f"LABEL_{place}" for place in range(columns or 0)}
+        unnamed = {str(index): f"LABEL_{index}" for index in range(columns or 0)}
         config = config.model_copy(update={"id2label": unnamed})
     steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
     return TaskHead(

@@ -106,10 +106,10 @@ class OnnxFile:
         """Load the graph without the nodes for its other outputs."""
         model = load_graph(self.path)
         graph = model.graph
-        named = {value.name: value for value in graph.outputs}
-        graph.outputs[:] = [named[self.output]]
+        outputs = {value.name: value for value in graph.outputs}
+        graph.outputs[:] = [outputs[self.output]]
         if self.second is not None:
-            graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
+            graph.outputs[:] = [_stacked(graph, outputs[self.output], outputs[self.second])]
         RemoveUnusedNodesPass()(model)
         RemoveUnusedOpsetsPass()(model)
         return model
@@ -117,8 +117,8 @@ class OnnxFile:
 
 def open_onnx_file(path: Path, settings: SourceSettings = AS_IT_IS) -> Source:
     """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up."""
-    places = [ModelFolder.at(place, settings) for place in (path.parent, path.parent.parent)]
-    folder = with_tokenizer(places)
+    folders = [ModelFolder.at(parent, settings) for parent in (path.parent, path.parent.parent)]
+    folder = with_tokenizer(folders)
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)
     kind = ModelConfig.of(folder).model_type
@@ -198,11 +198,11 @@ def _refuse_dynamic(model: ir.Model, path: Path) -> None:
 def _stacked(graph: ir.Graph, first: ir.Value, second: ir.Value) -> ir.Value:
     """Numbers of each token side by side, ``[batch, sequence, 2]``."""
     op = GraphBuilder(graph).op
-    columns = [op.Unsqueeze(one, axes=[-1]) for one in (first, second)]
-    both: ir.Value = op.Concat(*columns, axis=-1)
-    both.name, both.dtype = _STACKED, ir.DataType.FLOAT
-    both.shape = ir.Shape([*(first.shape or ()), 2])
-    return both
+    columns = [op.Unsqueeze(value, axes=[-1]) for value in (first, second)]
+    numbers: ir.Value = op.Concat(*columns, axis=-1)
+    numbers.name, numbers.dtype = _STACKED, ir.DataType.FLOAT
+    numbers.shape = ir.Shape([*(first.shape or ()), 2])
+    return numbers
 
 
 def _name_axes(graph: ir.Graph) -> None:

@@ -48,10 +48,10 @@ def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
                 "export it with dynamic axes"
             )
         feeds[name] = _FEEDS[name]
-    for needed in ("input_ids", "attention_mask"):
-        if needed not in feeds.values():
+    for feed in ("input_ids", "attention_mask"):
+        if feed not in feeds.values():
             raise InputError(
-                f"{path}: has no input {needed}, only {', '.join(feeds) or 'none'}; "
+                f"{path}: has no input {feed}, only {', '.join(feeds) or 'none'}; "
                 "export it with input_ids and attention_mask"
             )
     return feeds
@@ -86,7 +86,7 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     first = _named(tokens, _TOKEN_OUTPUTS) or _only(tokens) if tokens else whole
     if first is not None:
         return EmbeddingOutputs(first, whole)
-    shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
+    shown = ", ".join(f"{value.name} {value.dtype} {value.shape}" for value in graph.outputs)
     raise InputError(
         f"{path}: no output is surely the embeddings: {shown}; export it with float32 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
@@ -122,13 +122,13 @@ def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
 
     Source: transformers' names of them, which Optimum and txtai keep.
     """
-    found = {str(value.name): value for value in graph.outputs if value.dtype == ir.DataType.FLOAT}
-    begins, ends = (found.get(f"{place}_logits") for place in ("start", "end"))
+    floats = {str(value.name): value for value in graph.outputs if value.dtype == ir.DataType.FLOAT}
+    begins, ends = (floats.get(f"{side}_logits") for side in ("start", "end"))
     if begins is not None and ends is not None:
-        both = _rank(begins) == 2 and _rank(ends) == 2
+        matrices = _rank(begins) == 2 and _rank(ends) == 2
         first, second = str(begins.name), str(ends.name)
-        return HeadOutputs("ForQuestionAnswering", first, 2, second) if both else None
-    numbers = found.get("logits")
+        return HeadOutputs("ForQuestionAnswering", first, 2, second) if matrices else None
+    numbers = floats.get("logits")
     columns = None if numbers is None else last_axis(numbers)
     kind = None if numbers is None or columns is None else _KINDS.get(_rank(numbers))
     return None if kind is None or columns is None else HeadOutputs(kind, "logits", columns)
@@ -139,15 +139,15 @@ def _is_head(value: ir.Value) -> bool:
     return str(value.name).endswith("logits")
 
 
-def _named(found: list[ir.Value], names: Sequence[str]) -> str | None:
+def _named(values: list[ir.Value], names: Sequence[str]) -> str | None:
     """The first of ``names`` that is there, its last axis known."""
-    sized = {value.name for value in found if last_axis(value) is not None}
+    sized = {value.name for value in values if last_axis(value) is not None}
     return next((name for name in names if name in sized), None)
 
 
-def _only(found: list[ir.Value]) -> str | None:
-    one = found[0] if len(found) == 1 else None
-    return one.name if one is not None and last_axis(one) is not None else None
+def _only(values: list[ir.Value]) -> str | None:
+    value = values[0] if len(values) == 1 else None
+    return value.name if value is not None and last_axis(value) is not None else None
 
 
 def _rank(value: ir.Value) -> int | None:

@@ -43,16 +43,16 @@ class _Settings(JsonModel, KnownKeys):
 
         Source: sentence-transformers ``CrossEncoder.predict``.
         """
-        found = folder.read(SETTINGS, cls)
-        default = found.default_prompt_name
-        prompt = "" if default is None else (found.prompts or {}).get(default)
+        settings = folder.read(SETTINGS, cls)
+        default = settings.default_prompt_name
+        prompt = "" if default is None else (settings.prompts or {}).get(default)
         if prompt != "":
             raise InputError(
                 f"{folder.path / SETTINGS}: default_prompt_name is {default!r}, whose prompt is "
                 f"{prompt!r}, and prompts of a CrossEncoder are not baked; set "
                 "default_prompt_name to null to have the scores without it"
             )
-        return found
+        return settings
 
 
 def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -93,8 +93,8 @@ def _head_of_modules(folder: ModelFolder, body: ModelFolder, modules: Sequence[M
     module_recipe(folder, modules, output="scores")  # refuses what is not baked
 
     def steps() -> list[Step]:
-        made = [FOLLOWING[one.kind].made(folder.inner(one.path)) for one in modules]
-        columns = made[-1].weight.shape[0] if isinstance(made[-1], Dense) else 0
+        parts = [FOLLOWING[module.kind].made(folder.inner(module.path)) for module in modules]
+        columns = parts[-1].weight.shape[0] if isinstance(parts[-1], Dense) else 0
         if columns != 1:
             raise InputError(
                 f"{folder.inner(modules[-1].path).path}: gives {columns} numbers of a pair, "
@@ -103,8 +103,8 @@ def _head_of_modules(folder: ModelFolder, body: ModelFolder, modules: Sequence[M
             )
         # Without a prompt a Pooling leaves nothing out.
         return [
-            one.model_copy(update={"include_prompt": True}) if isinstance(one, Pool) else one
-            for one in made
+            step.model_copy(update={"include_prompt": True}) if isinstance(step, Pool) else step
+            for step in parts
         ]
 
     relevance = body.read("config.json", HeadConfig).relevance

@@ -32,7 +32,7 @@ class EncoderPerRoute(BuiltEncoder):
     @property
     def feeds(self) -> tuple[Feed, ...]:
         """The inputs of all encoders."""
-        return tuple(dict.fromkeys(feed for one in self.encoders.values() for feed in one.feeds))
+        return tuple(dict.fromkeys(feed for part in self.encoders.values() for feed in part.feeds))
 
     def place(self) -> EncoderGraph:
         """Build every encoder as a branch; shared weights are kept once."""
@@ -62,18 +62,18 @@ def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]
 
     It cuts texts at the largest of their limits.
     """
-    (first, one), *others = tokenizers.items()
-    facts = _facts(one)
+    (first, tokenizer), *others = tokenizers.items()
+    facts = _facts(tokenizer)
     for name, other in others:
-        found = _facts(other)
-        for key in dict.fromkeys([*facts, *found]):
-            if facts.get(key) != found.get(key):
+        settings = _facts(other)
+        for key in dict.fromkeys([*facts, *settings]):
+            if facts.get(key) != settings.get(key):
                 raise InputError(
                     f"{folder.path}: routes {first!r} and {name!r} have different tokenizers "
-                    f"({key}: {_short(facts.get(key))} and {_short(found.get(key))}); "
+                    f"({key}: {_short(facts.get(key))} and {_short(settings.get(key))}); "
                     "bake each route as a model of its own"
                 )
-    return one.cut_at(max(each.max_length for each in tokenizers.values()))
+    return tokenizer.cut_at(max(each.max_length for each in tokenizers.values()))
 
 
 def _facts(tokenizer: BakedTokenizer) -> dict[str, object]:

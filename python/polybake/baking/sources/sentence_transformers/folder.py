@@ -76,7 +76,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         begins = [first]
     steps = module_recipe(folder, [first, *others], begins=True, special_tokens=special)
     if messages:  # the library does not count a prompt's tokens then
-        steps = tuple({key: one[key] for key in one if key != "include_prompt"} for one in steps)
+        steps = tuple({key: step[key] for key in step if key != "include_prompt"} for step in steps)
     return Source(
         encoder=encoder,
         tokenizer=tokenizer,
@@ -118,12 +118,12 @@ def _open_routes(
             )
         encoders[name] = encoder
     name = "; ".join(f"{route}: {encoders[route].name}" for route in routes)
-    both = EncoderPerRoute(name, {route: encoders[route] for route in routes})
+    union = EncoderPerRoute(name, {route: encoders[route] for route in routes})
     tokenizer = same_tokenizer(folder, tokenizers)
     limits = {route: tokenizers[route].max_length for route in routes}
     if len({*limits.values()}) == 1:
-        return both, tokenizer
-    return cut_by_route(folder, both, tokenizer, limits), tokenizer
+        return union, tokenizer
+    return cut_by_route(folder, union, tokenizer, limits), tokenizer
 
 
 def _head(folder: ModelFolder, begins: Iterable[Module]) -> TaskHead | None:
@@ -142,8 +142,8 @@ def _layers_beside(
     return bge_m3(folder, tokenizer) if alone else None
 
 
-def _begins(folder: ModelFolder, found: str, expected: Iterable[str]) -> InputError:
+def _begins(folder: ModelFolder, problem: str, expected: Iterable[str]) -> InputError:
     return InputError(
-        f"{folder.path / 'modules.json'}: {found}; expected one of: {', '.join(expected)}; "
+        f"{folder.path / 'modules.json'}: {problem}; expected one of: {', '.join(expected)}; "
         f"{OWN_STEPS}"
     )

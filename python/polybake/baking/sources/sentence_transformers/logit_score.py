@@ -78,10 +78,10 @@ def open_logit_score(
 def _prompt(body: ModelFolder, system: str | None) -> PairPrompt | None:
     """Return the prompt that the chat template makes; None if pairs are joined without one."""
     settings = read_transformer_settings(body, CausalLMSettings)
-    given = settings.modality_config
-    message: Format | None = "auto" if given is None and chat_template(body) else None
-    if given is not None and given.message is not None:
-        message = given.message.format
+    modality = settings.modality_config
+    message: Format | None = "auto" if modality is None and chat_template(body) else None
+    if modality is not None and modality.message is not None:
+        message = modality.message.format
     if message is None:
         return None
     before, between, behind = message_template(

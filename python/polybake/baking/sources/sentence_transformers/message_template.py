@@ -37,19 +37,19 @@ def chat_template(folder: ModelFolder) -> str | None:
     Source: transformers ``PreTrainedTokenizerBase.from_pretrained``.
     """
     path = folder.file(_FILE)
-    given: object = TokenizerConfig.of(folder).chat_template
+    value: object = TokenizerConfig.of(folder).chat_template
     if path is not None:
         with path.open("rb") as file:
-            given = file.read(_LARGEST + 1).decode(errors="replace")
-    elif isinstance(given, list):
-        named = {one.get("name"): one.get("template") for one in given if isinstance(one, dict)}
-        given = named.get("default", given)
-    if given is not None and not (isinstance(given, str) and len(given) <= _LARGEST):
+            value = file.read(_LARGEST + 1).decode(errors="replace")
+    elif isinstance(value, list):
+        texts = {item.get("name"): item.get("template") for item in value if isinstance(item, dict)}
+        value = texts.get("default", value)
+    if value is not None and not (isinstance(value, str) and len(value) <= _LARGEST):
         raise InputError(
             f"{folder.path}: has no chat template of at most {_LARGEST} characters that is the "
             f"default; save one as {_FILE}"
         )
-    return given
+    return value
 
 
 def message_template(
@@ -66,39 +66,39 @@ def message_template(
             f"{folder.path}: has no chat template, and its settings say that texts go through one; "
             f"download {_FILE} too, or save the model again"
         )
-    lists = any(one in template for one in _STRUCTURED)
+    lists = any(word in template for word in _STRUCTURED)
     structured = message == "structured" or (message == "auto" and lists)
     tokens = {key: token.content for key, token in TokenizerConfig.of(folder).special_tokens}
-    given = {"tools": None, "documents": None, "add_generation_prompt": False}
+    options = {"tools": None, "documents": None, "add_generation_prompt": False}
     number = len(roles)
-    tried = [_TRIED[place : place + number] for place in range(0, len(_TRIED), number)]
+    trials = [_TRIED[start : start + number] for start in range(0, len(_TRIED), number)]
     before = [] if system is None else [("system", system)]
     conversations = [
         [
             {"role": role, "content": [{"type": "text", "text": text}] if structured else text}
             for role, text in [*before, *zip(roles, texts, strict=True)]
         ]
-        for texts in tried
+        for texts in trials
     ]
     try:
-        made = rendered(template, conversations, {**tokens, **given, **variables})
+        results = rendered(template, conversations, {**tokens, **options, **variables})
     except ValueError as error:
         raise InputError(
             f"{folder.path}: its chat template cannot be rendered ({printable(str(error))}); "
             f"expected one of messages of the roles {' and '.join(roles)}, as "
             "sentence-transformers writes them; save such a template"
         ) from error
-    parts = re.split(f"({'|'.join(tried[0])})", made[0])
-    if parts[1::2] != [*tried[0]]:
+    parts = re.split(f"({'|'.join(trials[0])})", results[0])
+    if parts[1::2] != [*trials[0]]:
         raise InputError(
             f"{folder.path}: its chat template does not write the messages of the roles "
             f"{' and '.join(roles)}, each once and in this order; save a template that does"
         )
-    for texts, text in zip(tried, made, strict=True):
+    for texts, text in zip(trials, results, strict=True):
         if text != parts[0] + "".join(map("".join, zip(texts, parts[2::2], strict=True))):
             raise InputError(
                 f"{folder.path}: its chat template changes texts such as "
-                f"{' and '.join(repr(one[:20]) for one in texts)}, which no client does; save "
+                f"{' and '.join(repr(word[:20]) for word in texts)}, which no client does; save "
                 "one that writes them as they are"
             )
     return tuple(parts[::2])

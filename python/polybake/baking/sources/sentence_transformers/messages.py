@@ -46,7 +46,7 @@ def open_messages(
                 "of calls without one; rename it, or make it default_prompt_name"
             )
     around = {system: _around(body, system) for system in {*systems.values()}}
-    written = {name: around[system][0] for name, system in systems.items()}
+    prefixes = {name: around[system][0] for name, system in systems.items()}
     suffix, *others = sorted({behind for _, behind in around.values()})
     if others:
         raise InputError(
@@ -54,7 +54,7 @@ def open_messages(
             f"and {others[0][:40]!r} with another; give all prompts, query and document, too, the "
             "same text in config_sentence_transformers.json, and one of them as default_prompt_name"
         )
-    return encoder, with_suffix(tokenizer, {*written.values()}, suffix), written, default
+    return encoder, with_suffix(tokenizer, {*prefixes.values()}, suffix), prefixes, default
 
 
 def _around(body: ModelFolder, system: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def _around(body: ModelFolder, system: str) -> tuple[str, ...]:
     settings = read_transformer_settings(body, MessageSettings)
     tasks = _TASKS if "task" in (chat_template(body) or "") else _TASKS[:1]
     message = settings.modality_config.message.format
-    found, *others = {
+    parts, *others = {
         message_template(body, ("user",), system or None, message, {**task, **settings.variables})
         for task in tasks
     }
@@ -72,4 +72,4 @@ def _around(body: ModelFolder, system: str) -> tuple[str, ...]:
             "encode_document set; set processing_kwargs.chat_template.task in "
             "sentence_bert_config.json to query or document, and bake a model of each"
         )
-    return found
+    return parts

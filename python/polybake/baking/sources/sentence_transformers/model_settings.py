@@ -45,10 +45,10 @@ class ModelSettings(JsonModel, KnownKeys):
     @property
     def recipe(self) -> Recipe:
         """The cut of vectors and the number of kept weights, as steps."""
-        cut, kept = self.truncate_dim, self.max_active_dims
+        cut, number = self.truncate_dim, self.max_active_dims
         return (
             *(() if cut is None else ({"step": "truncate", "dimension": cut},)),
-            *(() if kept is None else ({"step": "keep_largest", "count": kept},)),
+            *(() if number is None else ({"step": "keep_largest", "count": number},)),
         )
 
     @property

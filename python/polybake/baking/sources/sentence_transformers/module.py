@@ -106,7 +106,7 @@ def known_module(
     if not kind.startswith(packages) and not _is_known_code(folder, kind, path):
         raise InputError(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
-            f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
+            f"model is run; expected {' or '.join(f'{root}…' for root in PACKAGES)}, or {OWN_STEPS}"
         )
     if name in _NOT_BAKED:
         raise InputError(f"{where}: {name} is a module that is not baked; {_NOT_BAKED[name]}")

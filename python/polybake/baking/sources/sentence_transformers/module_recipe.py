@@ -36,14 +36,14 @@ def module_recipe(
     of the last one where it differs from its input, and ``special_tokens`` stand around texts.
     """
     recipe: list[dict[str, object]] = []
-    for place, module in enumerate(modules):
-        first = begins and place == 0
+    for index, module in enumerate(modules):
+        first = begins and index == 0
         if (router := module.router) is not None:
             routes = {
                 name: module_recipe(
-                    folder, one, begins=first, pooled=pooled, special_tokens=special_tokens
+                    folder, route, begins=first, pooled=pooled, special_tokens=special_tokens
                 )
-                for name, one in router.routes.items()
+                for name, route in router.routes.items()
             }
             default = {} if router.default is None else {"default": router.default}
             prompts = {"prompts": dict(router.prompts)} if router.prompts else {}
@@ -67,26 +67,26 @@ def module_recipe(
         if known.named:
             names = inner.read("config.json", _Names, needed=known.needed)
             expected = "sentence_embedding" if pooled else "token_embeddings"
-            last = output is not None and place == len(modules) - 1
+            last = output is not None and index == len(modules) - 1
             _check_names(inner, names, unnamed, (expected, output if last else expected))
-        given = known.parameters(inner) if known.inline else {"source": module.path}
-        recipe.append({"step": known.step.name, **given})
+        parameters = known.parameters(inner) if known.inline else {"source": module.path}
+        recipe.append({"step": known.step.name, **parameters})
         pooled = pooled or _pools(recipe)
     return tuple(recipe)
 
 
 def _pools(recipe: Sequence[dict[str, object]]) -> bool:
-    return any(one["step"] in ("pool", "splade") for one in recipe)
+    return any(step["step"] in ("pool", "splade") for step in recipe)
 
 
 def _check_names(
     folder: ModelFolder, names: _Names, unnamed: str, expected: tuple[str, str | None]
 ) -> None:
-    taken = names.module_input_name or unnamed
-    given = names.module_output_name or taken
-    if (taken, given) != expected:
+    source = names.module_input_name or unnamed
+    result = names.module_output_name or source
+    if (source, result) != expected:
         shown = " and ".join(map(repr, dict.fromkeys(expected)))
         raise InputError(
-            f"{folder.path}: module_input_name is {taken!r} and module_output_name {given!r}, "
+            f"{folder.path}: module_input_name is {source!r} and module_output_name {result!r}, "
             f"expected {shown} there; {OWN_STEPS}"
         )

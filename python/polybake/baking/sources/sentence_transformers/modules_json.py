@@ -58,9 +58,9 @@ class _RouterConfig(JsonModel, KnownKeys):
             if unknown := [name for name in modules if name not in self.types]:
                 raise ValueError(f"route {route!r} has {unknown[0]!r}, expected a module of types")
         mappings = self.parameters.route_mappings or {}
-        for named in (*mappings.values(), self.parameters.default_route):
-            if named is not None and named not in self.structure:
-                raise ValueError(f"unknown route {named!r}, expected one of structure")
+        for target in (*mappings.values(), self.parameters.default_route):
+            if target is not None and target not in self.structure:
+                raise ValueError(f"unknown route {target!r}, expected one of structure")
         return self
 
 
@@ -83,22 +83,22 @@ def read_router(folder: ModelFolder, path: str, prompts: Mapping[str, str]) -> R
     named = [name for name in config.structure if resolve(name) == name]
     mapped = [task for task, _ in mappings if isinstance(task, str)]
     tasks = dict.fromkeys(["query", "document", *named, *mapped])
-    found = {task: resolve(task) for task in tasks}
-    aliases = {name: found[task] for name, task in ALIASES.items() if name in prompts}
-    taken = {name: route for name, route in {**found, **aliases}.items() if route is not None}
+    matches = {task: resolve(task) for task in tasks}
+    aliases = {name: matches[task] for name, task in ALIASES.items() if name in prompts}
+    routes = {name: route for name, route in {**matches, **aliases}.items() if route is not None}
     plain = resolve(None)
     return Router(
         routes={
             name: tuple(
-                known_module(folder, config.types[one], f"{path}/{one}" if path else one)
-                for one in listed
+                known_module(folder, config.types[part], f"{path}/{part}" if path else part)
+                for part in parts
             )
-            for name, listed in config.structure.items()
-            if name in {plain, *taken.values()}
+            for name, parts in config.structure.items()
+            if name in {plain, *routes.values()}
         },
         default=plain,
-        tasks=tuple(task for task in tasks if task in taken),
-        prompts={name: route for name, route in taken.items() if route != name},
+        tasks=tuple(task for task in tasks if task in routes),
+        prompts={name: route for name, route in routes.items() if route != name},
     )
 
 

@@ -69,10 +69,10 @@ def _dense(settings: Settings, tensors: Tensors) -> Parameters:
     }
     activation = settings.value(_ACTIVATION, "activation_function", default="tanh")
     arrays = tensors(names)
-    for (key, said), size in zip(sizes.items(), arrays["weight"].shape, strict=False):
-        if said not in (None, size):
+    for (key, number), size in zip(sizes.items(), arrays["weight"].shape, strict=False):
+        if number not in (None, size):
             raise InputError(
-                f"{settings.path}: {key} = {said}, but linear.weight has {size}; "
+                f"{settings.path}: {key} = {number}, but linear.weight has {size}; "
                 "download the module again"
             )
     return {**arrays, "activation": activation, "residual": residual}

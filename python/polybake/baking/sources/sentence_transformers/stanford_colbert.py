@@ -47,18 +47,18 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
     folder.needed_file(
         METADATA, "copy it from the model's repository: it says how long queries and documents are"
     )
-    saved = folder.read(METADATA, _Metadata)
-    prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
+    metadata = folder.read(METADATA, _Metadata)
+    prompts = {"query": f"{metadata.query_token_id} ", "document": f"{metadata.doc_token_id} "}
     tokenizer = with_prefix_tokens(open_tokenizer(folder), prompts.values())
     return TokenVectors(
         prompts,
         ({"step": "head"}, {"step": "normalize"}),
-        saved.doc_maxlen,
+        metadata.doc_maxlen,
         None,
         QueryExpansion(
-            strategy="fixed", attend=saved.attend_to_mask_tokens, length=saved.query_maxlen
+            strategy="fixed", attend=metadata.attend_to_mask_tokens, length=metadata.query_maxlen
         ),
-        [*string.punctuation] if saved.mask_punctuation else [],
+        [*string.punctuation] if metadata.mask_punctuation else [],
     ).source(
         folder,
         folder,

@@ -93,8 +93,8 @@ class TokenVectors:
 
         Source: sentence-transformers ``MultiVectorMask``; words that are not a token are ignored.
         """
-        found = {tokenizer.id_of(word) for word in self.skipped}
-        ids = sorted(one for one in found if one is not None)
+        numbers = {tokenizer.id_of(word) for word in self.skipped}
+        ids = sorted(number for number in numbers if number is not None)
         left_out: Recipe = ({"step": "leave_out", "ids": ids},) if ids else ()
         routes = {name: left_out if name in self.skipping else () for name in ROUTES}
         return (
@@ -108,8 +108,8 @@ def _fill(body: ModelFolder, tokenizer: BakedTokenizer, augmentation: QueryExpan
     """Return the id that fills queries up: the mask token's, else the end token's."""
     config = TokenizerConfig.of(body)
     name = augmentation.token or config.token("mask_token") or config.token("eos_token")
-    found = None if name is None else tokenizer.id_of(name)
-    if found is None:
+    number = None if name is None else tokenizer.id_of(name)
+    if number is None:
         raise InputError(
             f"{body.path}: queries are filled up with {name or 'the mask token'!r}, which is no "
             "token of the tokenizer; name one as the token of query_expansion"
@@ -119,4 +119,4 @@ def _fill(body: ModelFolder, tokenizer: BakedTokenizer, augmentation: QueryExpan
             f"{body.path}: padding_side is left, and queries are filled up on the right; set it to "
             "right in tokenizer_config.json"
         )
-    return found
+    return number

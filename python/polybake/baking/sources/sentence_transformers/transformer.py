@@ -34,8 +34,8 @@ class _Runs(JsonModel):
 
 def read_transformer_settings(body: ModelFolder, kind: type[Settings]) -> Settings:
     """Read the settings in a Transformer module's folder: of the first file that has any."""
-    read = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
-    return next((one for one in read if one.model_fields_set), kind())
+    candidates = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
+    return next((settings for settings in candidates if settings.model_fields_set), kind())
 
 
 def is_masked_lm(body: ModelFolder) -> bool:
@@ -45,8 +45,8 @@ def is_masked_lm(body: ModelFolder) -> bool:
 
 def takes_messages(body: ModelFolder) -> bool:
     """Whether a Transformer module renders each text with a chat template."""
-    given = (body.read(name, _Runs).modality_config for name in _FILES)
-    return any(isinstance(one, dict) and one.get("message") is not None for one in given)
+    configs = (body.read(name, _Runs).modality_config for name in _FILES)
+    return any(isinstance(config, dict) and config.get("message") is not None for config in configs)
 
 
 def open_transformer(

@@ -95,11 +95,11 @@ class _Processing(JsonModel):
 
     @field_validator("chat_template")
     @classmethod
-    def _are_variables(cls, given: dict[str, object]) -> dict[str, object]:
-        for key in given:
-            if key in _NO_VARIABLES or (key == "restore_suffix" and given[key] is not True):
+    def _are_variables(cls, variables: dict[str, object]) -> dict[str, object]:
+        for key in variables:
+            if key in _NO_VARIABLES or (key == "restore_suffix" and variables[key] is not True):
                 raise ValueError(f"{key} changes how texts are cut or read, which is not baked")
-        return {key: value for key, value in given.items() if key != "restore_suffix"}
+        return {key: value for key, value in variables.items() if key != "restore_suffix"}
 
 
 class BaseSettings(JsonModel, KnownKeys):

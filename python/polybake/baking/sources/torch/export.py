@@ -117,8 +117,8 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
         )
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     config = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy)
-    found = {name: folder.file(name) for name in _FILES}
-    files = {name: file for name, file in found.items() if file is not None}
+    paths = {name: folder.file(name) for name in _FILES}
+    files = {name: file for name, file in paths.items() if file is not None}
     weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
     for file in weights.values():
         if file.suffix in PICKLED:

@@ -54,15 +54,15 @@ class TorchModel(torch.nn.Module):  # type: ignore[misc] # torch is not here to 
     def forward(self, *values: torch.Tensor) -> torch.Tensor:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         fed = dict(zip(self.feeds, values, strict=True))
-        found: torch.Tensor = self.model(**fed, **self.options, return_dict=True)[self.output]
-        return found
+        output: torch.Tensor = self.model(**fed, **self.options, return_dict=True)[self.output]
+        return output
 
     def run(self, fed: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
         """Run the model in PyTorch on the inputs of `forward`, by name."""
         with torch.no_grad(), _quiet():
             values = [torch.from_numpy(fed[name]) for name in self.feeds]
-            found: NDArray[np.float32] = self(*values).numpy()
-        return found
+            result: NDArray[np.float32] = self(*values).numpy()
+        return result
 
     def export(self, path: Path) -> None:
         """Write the model as ONNX with dynamic batch and sequence axes, its weights beside it."""
@@ -118,8 +118,8 @@ def load(folder: Path) -> TorchModel:
             f"{config.model_type}: has a decoder, which transformers does not leave out; "
             "give an .onnx file of its encoder"
         )
-    taken = inspect.signature(model.forward).parameters
-    feeds = [name for name in _FEEDS if name in taken and name in tokens]
+    parameters = inspect.signature(model.forward).parameters
+    feeds = [name for name in _FEEDS if name in parameters and name in tokens]
     if "attention_mask" not in feeds:
         raise InputError(
             f"{config.model_type}: takes no attention_mask, so that its vectors depend on padding; "

@@ -41,7 +41,7 @@ def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectati
     """
     random = np.random.default_rng(7)
     ids = np.array([number for number in range(model.vocabulary) if number != tokenizer.pad_id])
-    found = []
+    results = []
     for lengths, side in _batches(tokenizer.max_length):
         mask = _mask(lengths, side)
         fed = {
@@ -50,28 +50,28 @@ def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectati
             "token_type_ids": np.zeros_like(mask),
         }
         texts = f"texts of {', '.join(map(str, lengths))} tokens, padded on the {side}"
-        found.append(Expectation(texts, fed, model.run(fed)[mask == 1]))
-    return found
+        results.append(Expectation(texts, fed, model.run(fed)[mask == 1]))
+    return results
 
 
 def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> None:
     """Compare an exported file with the model's results before the export."""
     session = open_session(path, name=f"{model.kind}: PyTorch's export")
     remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
-    for one in expected:
-        fed = {name: one.fed[name] for name in model.feeds}
+    for case in expected:
+        fed = {name: case.fed[name] for name in model.feeds}
         try:
-            found = session.run([model.output], fed)[0]
+            output = session.run([model.output], fed)[0]
         except Exception as error:  # ONNX Runtime's exceptions share no base class
             reason = " ".join(str(error).split())
             raise CheckFailed(
-                f"{model.kind}: PyTorch's export does not run for {one.texts} ({reason}); {remedy}"
+                f"{model.kind}: PyTorch's export does not run for {case.texts} ({reason}); {remedy}"
             ) from error
-        difference = one.difference(found)
+        difference = case.difference(output)
         if not difference <= LIMIT:
             raise CheckFailed(
                 f"{model.kind}: PyTorch's export differs from PyTorch by {difference:.3g}, more "
-                f"than {LIMIT:g}, for {one.texts}; {remedy}"
+                f"than {LIMIT:g}, for {case.texts}; {remedy}"
             )
 
 
