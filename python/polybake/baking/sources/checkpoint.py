@@ -159,19 +159,13 @@ _CHOICES = {
 }
 
 
-class _Positions(JsonModel):
-    """The config.json key that distinguishes architectures with the same ``model_type``."""
-
-    position_embedding_type: object = None
-
-
 def architecture_name(folder: ModelFolder) -> str | None:
     """Return the name of a folder's architecture: a key of `ENCODERS` if it is known.
 
     It is config.json's ``model_type``, except for models whose own code took that of another.
     """
-    kind = ModelConfig.of(folder).model_type
-    positions = folder.read("config.json", _Positions).position_embedding_type
+    config = ModelConfig.of(folder)
+    kind, positions = config.model_type, config.position_embedding_type
     if (kind, positions) == ("xlm-roberta", "rotary"):
         return "xlm_roberta_flash"
     if (kind, positions) != ("bert", "alibi"):
