@@ -192,7 +192,7 @@ class Config(Table):
         return self._folder
 
 
-def load_config(path: Path, said: Sequence[str] = ()) -> Config:
+def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
     """Read a polybake.toml; its paths are relative to the folder it lies in."""
     try:
         with path.open("rb") as file:  # whose size a device does not tell
@@ -210,16 +210,16 @@ def load_config(path: Path, said: Sequence[str] = ()) -> Config:
     except (ValueError, RecursionError) as error:  # numbers too long, and brackets too deep
         raise InputError(f"{path}: is not TOML: {error}; correct that line") from error
     try:
-        config = _relative_to(path.parent, config_of(data, said))
+        config = _relative_to(path.parent, config_of(data, settings))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     config._folder = path.parent
     return config
 
 
-def config_of(tables: dict[str, Any], said: Sequence[str] = ()) -> Config:
+def config_of(tables: dict[str, Any], settings: Sequence[str] = ()) -> Config:
     """Check settings as a polybake.toml has them, and those that stand for them."""
-    for setting in said:
+    for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:
             raise InputError(f"--set {setting}: expected KEY=VALUE, such as model.encoder=torch")
@@ -239,24 +239,24 @@ def config_of(tables: dict[str, Any], said: Sequence[str] = ()) -> Config:
 def _value(text: str) -> object:
     """What a text means in TOML, or the text itself, so that words need no quotes."""
     try:
-        read = tomllib.loads(f"value = {text}")
+        data = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
-    return read["value"] if len(read) == 1 else text
+    return data["value"] if len(data) == 1 else text
 
 
 def _fault(error: ValidationError) -> str:
     """Describe the first fault of the file: its place, its kind, and what is allowed there."""
     fault = first(error)
-    place = key_path(fault["loc"])
+    key = key_path(fault["loc"])
     if fault["type"] == "extra_forbidden":
-        return f"{place}: {unknown_key(str(fault['loc'][-1]), _keys(fault['loc'][:-1]))}"
+        return f"{key}: {unknown_key(str(fault['loc'][-1]), _keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
-        return f"{place}: is missing; add it"
+        return f"{key}: is missing; add it"
     if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":
         return f"clients.{fault['input']}: {fault['msg'].removeprefix('Value error, ')}"
-    found = expected(fault)
-    return f"{place}: {found}" if "; " in found else f"{place}: {found}; correct the value"
+    message = expected(fault)
+    return f"{key}: {message}" if "; " in message else f"{key}: {message}; correct the value"
 
 
 def _keys(location: tuple[int | str, ...]) -> list[str]:

@@ -48,18 +48,18 @@ def _fitted(
     before: Sequence[dict[str, Any]],
     progress: Progress,
 ) -> dict[str, Any]:
-    step, wanted = str(spec.get("step")), read_fit(where, spec)
-    same = sum(one.get("step") == step for one in before)
+    step, plan = str(spec.get("step")), read_fit(where, spec)
+    same = sum(entry.get("step") == step for entry in before)
     name = f"{step}-{same + 1}" if same else step
     folder = config.folder / FOLDER / name
-    corpus = Corpus(asked(config.folder / wanted.texts), wanted.column)
+    corpus = Corpus(asked(config.folder / plan.texts), plan.column)
     with _baked_before(config, where, before, progress) as report:
         model, manifest = report.path, report.manifest
-        prompt = wanted.prompt or manifest.contract.default_prompt
+        prompt = plan.prompt or manifest.contract.default_prompt
         record = read_record(folder)
-        if record is None or not _holds(record, folder, step, wanted, manifest, prompt, corpus):
+        if record is None or not _holds(record, folder, step, plan, manifest, prompt, corpus):
             console = Console(stderr=True)
-            fit(model, corpus, _wanted(step, wanted), folder, prompt=wanted.prompt, console=console)
+            fit(model, corpus, _wanted(step, plan), folder, prompt=plan.prompt, console=console)
     rest = {key: value for key, value in spec.items() if key != "fit"}
     arrays = {key: f"{FOLDER}/{name}/{file}" for key, file in ARRAYS[step].items()}
     return rest | arrays
@@ -90,8 +90,8 @@ def _check_model(
         return
 
 
-def _wanted(step: str, said: Fit) -> Wanted:
-    size = said.size
+def _wanted(step: str, plan: Fit) -> Wanted:
+    size = plan.size
     return {
         "pca": Wanted(pca=size),
         "whiten": Wanted(whiten=size),
@@ -109,15 +109,15 @@ def _baked_before(
     with Scratch() as scratch:
         output = Path(scratch, "before.onnx")
         model = config.model.model_copy(update={"output": output, "expose": ()})
-        ended = config.model_copy(update={"model": model, "fixtures": FixturesTable()})
-        yield bake_config(ended, before)
+        prefix = config.model_copy(update={"model": model, "fixtures": FixturesTable()})
+        yield bake_config(prefix, before)
 
 
 def _holds(
     record: Record,
     folder: Path,
     step: str,
-    said: Fit,
+    plan: Fit,
     manifest: Manifest,
     prompt: str | None,
     corpus: Corpus,
@@ -136,5 +136,5 @@ def _holds(
         and record.corpus == corpus.sha256()
         and record.arrays.keys() >= {*ARRAYS[step].values()}
         and all((folder / name).is_file() for name in record.arrays)
-        and (sized is None or record.arrays[sized[0]][sized[1]] == said.size)
+        and (sized is None or record.arrays[sized[0]][sized[1]] == plan.size)
     )

@@ -86,13 +86,13 @@ class Finding:
 
 
 def lock_of(
-    config: Config, manifest: Manifest, asked: Mapping[Path, Stamp], digests: Digests
+    config: Config, manifest: Manifest, stamps: Mapping[Path, Stamp], digests: Digests
 ) -> Lock:
     """Make the lock of a build that has just ended."""
     folder, output = config.folder, config.model.output
     of_hub = isinstance(config.model.source, HubReference)
     inputs, absent = {}, []
-    for path, then in asked.items():
+    for path, then in stamps.items():
         if of_hub and "snapshots" in path.parts:
             continue  # its commit says what it holds
         digest = digests.of(path)
@@ -102,9 +102,9 @@ def lock_of(
             inputs[below(path, folder)] = digest
         if stamp(path) != then:
             raise InputError(f"{path}: changed while the build ran; build again: {_BUILD}")
-    written = [output]
+    paths = [output]
     if manifest.weights is not None:
-        written.append(output.parent / manifest.weights.file)
+        paths.append(output.parent / manifest.weights.file)
     return Lock(
         fingerprint=manifest.fingerprint,
         contract=manifest.contract.digest,
@@ -117,12 +117,12 @@ def lock_of(
             below(path, folder): LockedFile(
                 bytes=path.stat().st_size, sha256=digests.of(path) or ""
             )
-            for path in written
+            for path in paths
         },
         clients={
-            below(one, folder): digest
-            for one in config.client_folders
-            if (digest := digests.of(one / RECORD))
+            below(path, folder): digest
+            for path in config.client_folders
+            if (digest := digests.of(path / RECORD))
         },
     )
 
@@ -131,11 +131,11 @@ def write_lock(lock: Lock, path: Path) -> None:
     """Write a lock, sorted, a line an input: it is read and merged in pull requests."""
     import tomlkit
 
-    told = lock.model_dump(exclude_none=True)
+    data = lock.model_dump(exclude_none=True)
     lines = tomlkit.array().multiline(True)
-    lines.extend(told["absent"])
+    lines.extend(data["absent"])
     with replacing(path) as file:
-        file.write((_HEAD + tomlkit.dumps(told | {"absent": lines})).encode())
+        file.write((_HEAD + tomlkit.dumps(data | {"absent": lines})).encode())
 
 
 def read_lock(path: Path) -> Lock | None:
@@ -216,12 +216,12 @@ def _inputs_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Find
         path = config.folder / name
         if gone and path.is_relative_to(gone):
             continue
-        found = digests.of(path)
+        digest = digests.of(path)
         looked_at += expected is not None
-        if found == expected:
+        if digest == expected:
             continue
         changed += 1
-        if found is None:
+        if digest is None:
             yield Finding(
                 "changed", f"{path}: is missing; put it back, or build without it: {_BUILD}"
             )
@@ -235,42 +235,42 @@ def _inputs_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Find
 
 def _files_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
     remedy = _BUILD if config.store is None else f"polybake pull, or {_BUILD}"
-    for name, expected in lock.files.items():
+    for name, file in lock.files.items():
         path = config.folder / name
-        found = digests.of(path)
-        if found is None:
+        digest = digests.of(path)
+        if digest is None:
             yield Finding("unseen", f"{path}: is not on this machine; {remedy}")
-        elif found != expected.sha256:
+        elif digest != file.sha256:
             yield Finding("changed", f"{path}: is not the file that was built; {remedy}")
         else:
             yield Finding("same", f"file: {path} is the one that was built")
 
 
 def _clients_found(config: Config, lock: Lock, digests: Digests) -> Iterator[Finding]:
-    now = {below(one, config.folder): digests.of(one / RECORD) for one in config.client_folders}
+    now = {below(path, config.folder): digests.of(path / RECORD) for path in config.client_folders}
     changed = sorted(name for name in now | lock.clients if now.get(name) != lock.clients.get(name))
     for name in changed:
-        told = "is not the client that was built" if now.get(name) else "has no generated client"
-        yield Finding("changed", f"{config.folder / name}: {told}; {_BUILD}")
+        fault = "is not the client that was built" if now.get(name) else "has no generated client"
+        yield Finding("changed", f"{config.folder / name}: {fault}; {_BUILD}")
     if now and not changed:
         yield Finding("same", f"clients: {len(now)} are those that were built")
 
 
 def _settings(config: Config) -> dict[str, str]:
     """The SHA-256 of each setting that is not its default, with paths as on any machine."""
-    told = config.model_dump(
+    settings = config.model_dump(
         mode="json", exclude_defaults=True, include={*_SETTINGS}, exclude={"model": {"source"}}
     )
-    model, fixtures = told.pop("model"), told.pop("fixtures", {})
+    model, fixtures = settings.pop("model"), settings.pop("fixtures", {})
     for key in ("source", "output", "calibration"):
-        named = getattr(config.model, key)
-        if named is not None:
-            model[key] = below(named, config.folder) if isinstance(named, Path) else str(named)
+        entry = getattr(config.model, key)
+        if entry is not None:
+            model[key] = below(entry, config.folder) if isinstance(entry, Path) else str(entry)
     if "texts" in fixtures:
         fixtures["texts"] = [below(path, config.folder) for path in config.fixtures.texts]
-    told |= {f"model.{key}": value for key, value in model.items()}
-    told |= {f"fixtures.{key}": value for key, value in fixtures.items()}
-    return {key: _digest(value) for key, value in sorted(told.items())}
+    settings |= {f"model.{key}": value for key, value in model.items()}
+    settings |= {f"fixtures.{key}": value for key, value in fixtures.items()}
+    return {key: _digest(value) for key, value in sorted(settings.items())}
 
 
 def _digest(value: object) -> str:

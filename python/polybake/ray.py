@@ -105,8 +105,8 @@ def embed_files(
     """
     if not ray.is_initialized():
         raise InputError("Ray is not running in this process; call ray.init() first")
-    wanted = jobs(
+    file_jobs = jobs(
         files, folder, ModelFile.read(model, Prompt(prompt, role)), column=column, force=force
     )
     run = ray.remote(num_cpus=1)(FileJob.run)
-    return finished(ray.get([run.remote(job) for job in wanted]))
+    return finished(ray.get([run.remote(job) for job in file_jobs]))

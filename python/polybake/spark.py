@@ -60,9 +60,9 @@ def embed(
         InputError: The frame, the file or the prompt is not what was expected. For a wrong row or a
             wrong file of a worker, Spark raises an exception with the message.
     """
-    found = Column(ModelFile.read(model, Prompt(prompt, role)), column)
-    found.check(frame.columns)
-    path = found.model.path
+    input_column = Column(ModelFile.read(model, Prompt(prompt, role)), column)
+    input_column.check(frame.columns)
+    path = input_column.model.path
     weights = read_head(path).weights_path
     try:
         for file in [path] if weights is None else [path, weights]:
@@ -76,12 +76,12 @@ def embed(
     def vectors(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
         here = Path(SparkFiles.get(path.name))
         for texts in batches:
-            yield pd.Series([*found.vectors([*texts], here)])
+            yield pd.Series([*input_column.vectors([*texts], here)])
 
-    elements = _TYPES[found.model.manifest.contract.output.dtype]()
-    embedded = pandas_udf(vectors, returnType=ArrayType(elements, containsNull=False))
-    added = frame.withColumn(COLUMN, embedded(frame[column]))
-    return added.withMetadata(COLUMN, found.metadata)
+    elements = _TYPES[input_column.model.manifest.contract.output.dtype]()
+    udf = pandas_udf(vectors, returnType=ArrayType(elements, containsNull=False))
+    result = frame.withColumn(COLUMN, udf(frame[column]))
+    return result.withMetadata(COLUMN, input_column.metadata)
 
 
 def embed_files(
@@ -121,8 +121,8 @@ def embed_files(
             embedded.
         CheckFailed: An embedding holds NaN or infinity; all other files are embedded.
     """
-    wanted = jobs(
+    file_jobs = jobs(
         files, folder, ModelFile.read(model, Prompt(prompt, role)), column=column, force=force
     )
-    tasks = session.sparkContext.parallelize(wanted, len(wanted))
+    tasks = session.sparkContext.parallelize(file_jobs, len(file_jobs))
     return finished(tasks.map(FileJob.run).collect())

@@ -59,10 +59,10 @@ def baked(config: Config) -> BakeReport:
     from polybake.baking.bake_config import bake_config
 
     folder = config.model.output.parent
-    made = not folder.exists()
+    is_new = not folder.exists()
     with stages() as progress:
         report = bake_config(config, progress=progress)
-    if made and folder.name == _BUILD:
+    if is_new and folder.name == _BUILD:
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
     say_notes(report.notes)
     return report
@@ -101,9 +101,9 @@ def readable(report: BakeReport) -> str:
         f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
     ]
     if dropped := manifest.dropped_tokens:
-        shown = ", ".join(map(repr, dropped[:_SHOWN])) + ", …" * (len(dropped) > _SHOWN)
+        names = ", ".join(map(repr, dropped[:_SHOWN])) + ", …" * (len(dropped) > _SHOWN)
         lines.append(
-            f"  dropped: {len(dropped)} added tokens that the encoder has no row for ({shown}); "
+            f"  dropped: {len(dropped)} added tokens that the encoder has no row for ({names}); "
             "what spells them is tokenized like any other text"
         )
     if manifest.cached:
@@ -115,17 +115,17 @@ def readable(report: BakeReport) -> str:
 
 def _deviates(manifest: Manifest, deviation: Deviation) -> str:
     """Describe the lower precision, and what it changed."""
-    stored = "float16 token table" if manifest.storage == "float16-table" else "float16 weights"
-    precision = stored if manifest.precision == "float32" else manifest.precision
+    storage = "float16 token table" if manifest.storage == "float16-table" else "float16 weights"
+    precision = storage if manifest.precision == "float32" else manifest.precision
     if deviation.answers:
         return (
             f"{precision}: numbers differ from the exact ones by {deviation.max_abs:.1e} at most; "
             f"{deviation.reordered} of {deviation.answers} golden answers are in another order"
         )
-    said = (
+    text = (
         f"{precision}: cosine to the exact vectors {deviation.mean_cosine:.5f} in the mean, "
         f"{deviation.min_cosine:.4f} at least"
     )
     if deviation.mean_cosine >= _CLOSE:
-        return said
-    return f"{said}; below {_CLOSE}: compare with float32 on texts of your own before you use it"
+        return text
+    return f"{text}; below {_CLOSE}: compare with float32 on texts of your own before you use it"

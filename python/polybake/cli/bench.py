@@ -75,14 +75,14 @@ def bench(
             rounds=rounds,
             progress=progress,
         )
-    written = json.dumps(figures.model_dump(mode="json"), indent=2)
+    content = json.dumps(figures.model_dump(mode="json"), indent=2)
     if output is not None:
         with replacing(output / "bench.json") as file:
-            file.write(f"{written}\n".encode())
+            file.write(f"{content}\n".encode())
     if plot is not None:
         write_plot(plot, figures)
     if as_json:
-        typer.echo(written)
+        typer.echo(content)
     else:
         print_figures(figures, Console())
         for path in (output and output / "bench.json", plot):

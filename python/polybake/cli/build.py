@@ -43,7 +43,7 @@ def build(
     from polybake.lock import CACHE, lock_of, write_lock
 
     config = config_for(target, setting, name=name, output=output, precision=precision)
-    with noting_inputs() as asked:
+    with noting_inputs() as stamps:
         with stages() as progress:
             ready = fit_steps(config, progress)
         report = baked(ready)
@@ -53,6 +53,6 @@ def build(
     if target.suffix == ".toml":
         digests = Digests(config.folder / CACHE)
         lock = target.with_suffix(".lock")
-        write_lock(lock_of(config, report.manifest, asked, digests), lock)
+        write_lock(lock_of(config, report.manifest, stamps, digests), lock)
         digests.keep()
         typer.echo(f"{lock}: what the model was made of; commit it")

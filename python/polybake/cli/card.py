@@ -25,11 +25,11 @@ def card(
     digest = tail_digest(model)  # from its first byte on
     task = TASKS.get(head.manifest.contract.task)
     tag = None if task is None else task.hub_tag
-    written = {
+    files = {
         f"{head.manifest.name}.md": model_card(head, digest, tag),
         f"{head.manifest.name}.cdx.json": bill_of_materials(head, digest),
     }
-    for name, text in written.items():
+    for name, text in files.items():
         with replacing(output / name) as file:
             file.write(text.encode())
         typer.echo(f"wrote {output / name}")

@@ -42,20 +42,20 @@ def check(
 
     config = load_config(target) if target.suffix == ".toml" else None
     model = config.model.output if config else target
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if config is not None:
-        found += unchanged(config, target.with_suffix(".lock"), cache)
+        findings += unchanged(config, target.with_suffix(".lock"), cache)
     if config is None or model.is_file():
-        found += whole(model)
+        findings += whole(model)
     if config is not None or clients is not None:
-        found.append(fresh(target, model, config, clients, language or ()))
-    states = {one.state for one in found}
+        findings.append(fresh(target, model, config, clients, language or ()))
+    states = {finding.state for finding in findings}
     passed = "changed" not in states and not (complete and "unseen" in states)
     if as_json:
-        typer.echo(json.dumps({"passed": passed, "findings": [asdict(one) for one in found]}))
+        typer.echo(json.dumps({"passed": passed, "findings": [asdict(item) for item in findings]}))
     else:
-        for one in found:
-            typer.echo(f"{_SAID[one.state]}{one.text}")
+        for finding in findings:
+            typer.echo(f"{_SAID[finding.state]}{finding.text}")
     if not passed:
         raise typer.Exit(CheckFailed.exit_code)
 
@@ -113,7 +113,7 @@ def fresh(
     if config is not None and not model.is_file():
         return Finding("unseen", f"whether clients are fresh, since {model} is not here")
     try:
-        done = generate(model, clients_of(target, clients), languages=languages, check=True)
+        changes = generate(model, clients_of(target, clients), languages=languages, check=True)
     except CheckFailed as error:
         return Finding("changed", str(error))
-    return Finding("same", told_fresh(done))
+    return Finding("same", told_fresh(changes))

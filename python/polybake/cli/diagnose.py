@@ -66,8 +66,8 @@ def diagnose(
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None
-    with stages() as shown:
-        tell = _told(shown)
+    with stages() as progress:
+        tell = _told(progress)
         if vectors is not None and harness is None:
             all_texts, theirs = read_vectors(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
@@ -80,92 +80,92 @@ def diagnose(
             other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
         else:
             raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
-        found = diagnosed(model, all_texts, theirs, wanted, tell)
+        result = diagnosed(model, all_texts, theirs, wanted, tell)
     if as_json:
-        typer.echo(json.dumps(_data(found) | {"other_file": other}, indent=2))
+        typer.echo(json.dumps(_data(result) | {"other_file": other}, indent=2))
     else:
-        typer.echo(_readable(found))
+        typer.echo(_readable(result))
         if other:
             typer.echo(
                 f"the service serves another model file, of fingerprint {other}; compare both by: "
                 "polybake diff"
             )
-    if found.verdict != "same":
+    if result.verdict != "same":
         raise typer.Exit(1)
 
 
-def _told(shown: Callable[[str], None]) -> Callable[[str], None]:
+def _told(progress: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that shows a stage; without a terminal it prints a line every 5 seconds."""
-    said = time.monotonic()
+    moment = time.monotonic()
 
     def tell(stage: str) -> None:
-        nonlocal said
-        shown(stage)
-        if not sys.stderr.isatty() and time.monotonic() - said > _PAUSE:
-            said = time.monotonic()
+        nonlocal moment
+        progress(stage)
+        if not sys.stderr.isatty() and time.monotonic() - moment > _PAUSE:
+            moment = time.monotonic()
             typer.echo(stage, err=True)
 
     return tell
 
 
-def _readable(found: Diagnosis) -> str:
+def _readable(result: Diagnosis) -> str:
     from polybake.base.files.printable import printable
 
-    shown = [one for one in found.found[:_MOST] if one.explained >= _LEAST]
-    lines = [_verdict(found), *(f"  {line}" for line in found.astray)]
-    lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
-    if found.rounding:
-        left = f"what is left, {found.left:.2g} of a vector's length at most,"
-        what = left if found.verdict == "explained" else "so small a gap"
-        lines.append(f"{what} may come of arithmetic: {found.rounding}")
-    if found.ended:
+    reasons = [reason for reason in result.found[:_MOST] if reason.explained >= _LEAST]
+    lines = [_verdict(result), *(f"  {line}" for line in result.astray)]
+    lines += [f"{reason.explained:>8.1%}  {reason.name}" for reason in reasons]
+    if result.rounding:
+        remainder = f"what is left, {result.left:.2g} of a vector's length at most,"
+        gap = remainder if result.verdict == "explained" else "so small a gap"
+        lines.append(f"{gap} may come of arithmetic: {result.rounding}")
+    if result.ended:
         lines.append("not all differences and pairs of them were tried: the time for them ended")
-    if shown:
+    if reasons:
         lines.append("shown best by:")
         lines += [
             f"  text {one.row}: {printable(one.text[:_TEXT])!r}: {one.explained:.1%} of a distance "
             f"of {one.gap:.2g}"
-            for one in found.examples
+            for one in result.examples
         ]
     return "\n".join(lines)
 
 
-def _verdict(found: Diagnosis) -> str:
+def _verdict(result: Diagnosis) -> str:
     """Return a line that says whether there is a gap, and whether it is explained."""
-    if found.difference is None:
+    if result.difference is None:
         gap = "the vectors have another dimension"
     else:
-        gap = f"elements differ by {found.difference:.2g} of a vector's length at most"
-    verdict = "the same" if found.verdict == "same" else found.verdict
-    said = f"{verdict}: {found.rows} vectors"
-    if found.zeros == found.rows:
-        return said
-    said += f": {gap}"
-    if found.swapped:
-        said += ", once the bytes of each float are in the other order"
-    if found.moved:
-        said += f", once {found.moved} vectors are beside their own texts"
-    if found.verdict == "unexplained" and not found.rounding:
-        said += (
+        gap = f"elements differ by {result.difference:.2g} of a vector's length at most"
+    verdict = "the same" if result.verdict == "same" else result.verdict
+    line = f"{verdict}: {result.rows} vectors"
+    if result.zeros == result.rows:
+        return line
+    line += f": {gap}"
+    if result.swapped:
+        line += ", once the bytes of each float are in the other order"
+    if result.moved:
+        line += f", once {result.moved} vectors are beside their own texts"
+    if result.verdict == "unexplained" and not result.rounding:
+        line += (
             "; nothing was found in the time for it; try fewer texts, some of them long"
-            if found.ended
+            if result.ended
             else "; nothing known explains it: another checkpoint, perhaps"
         )
-    return said
+    return line
 
 
-def _data(found: Diagnosis) -> dict[str, Any]:
+def _data(result: Diagnosis) -> dict[str, Any]:
     return {
-        "verdict": found.verdict,
-        "vectors": found.rows,
-        "largest_difference": found.difference,
-        "bytes_swapped": found.swapped,
-        "zeros": found.zeros,
-        "in_another_order": found.moved,
-        "order": list(found.astray),
-        "left": found.left,
-        "rounding": found.rounding,
-        "all_tried": not found.ended,
-        "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
-        "examples": [vars(one) for one in found.examples],
+        "verdict": result.verdict,
+        "vectors": result.rows,
+        "largest_difference": result.difference,
+        "bytes_swapped": result.swapped,
+        "zeros": result.zeros,
+        "in_another_order": result.moved,
+        "order": list(result.astray),
+        "left": result.left,
+        "rounding": result.rounding,
+        "all_tried": not result.ended,
+        "explanations": [{"name": item.name, "explained": item.explained} for item in result.found],
+        "examples": [vars(case) for case in result.examples],
     }

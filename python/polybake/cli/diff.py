@@ -88,8 +88,8 @@ def diff(
         write_plot(plot, parts, stages, neighbours, answer)
         show([f"wrote {plot}"])
     if as_json:
-        found = facts(parts, modules, stages, neighbours, shorter, answer)
-        typer.echo(json.dumps(found, indent=2))
+        data = facts(parts, modules, stages, neighbours, shorter, answer)
+        typer.echo(json.dumps(data, indent=2))
     show(["", str(answer)])
     raise typer.Exit(1 if answer.answer == "yes" else 0)
 
@@ -117,7 +117,7 @@ def own_texts(
             except InputError as error:
                 raise InputError(f"{head.path}: {error}") from error
     windows = open_corpus(path, column).windows()
-    return ([text for text in one.texts if text is not None] for one in windows)
+    return ([text for text in window.texts if text is not None] for window in windows)
 
 
 def samples(
@@ -142,10 +142,10 @@ def run(
     from polybake.study.diff.search_vectors import SearchVectors, truncation
     from polybake.study.diff.stages import compare_stages, strictest
 
-    kept = SearchVectors()
+    vectors = SearchVectors()
     before, after = parts.before.manifest, parts.after.manifest
     with stages() as progress:
-        seen = compare_stages(parts, samples, kept, progress)
+        results = compare_stages(parts, samples, vectors, progress)
         progress("neighbours")
-        found = compare_neighbours(kept, before, after, comparable=not parts.obstacle)
-    return seen, found, truncation(kept, strictest(parts))
+        neighbours = compare_neighbours(vectors, before, after, comparable=not parts.obstacle)
+    return results, neighbours, truncation(vectors, strictest(parts))

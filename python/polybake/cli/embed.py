@@ -70,9 +70,9 @@ def embed(
 def _readable(record: dict[str, Any], output: Path) -> str:
     """Return ``embedded 12 texts in out.npy: float32 [12, 384], no prompt, fingerprint 0a1b…``."""
     rows, embedding, model = record["texts"]["rows"], record["embedding"], record["model"]
-    used = "no prompt" if model["prompt"] is None else f"prompt {model['prompt']!r}"
+    prompt = "no prompt" if model["prompt"] is None else f"prompt {model['prompt']!r}"
     shape = f"{embedding['dtype']} [{rows}, {embedding['dimension']}]"
     return (
-        f"embedded {rows} texts in {output}: {shape}, {used}, "
+        f"embedded {rows} texts in {output}: {shape}, {prompt}, "
         f"fingerprint {model['fingerprint'][:16]}"
     )

@@ -72,8 +72,8 @@ def _note(record: dict[str, Any], model: Path, texts: Path, *, ranges_alone: boo
     """What was really fitted, if a step of the file has taken a mean off before."""
     from polybake.baking.recipe.fit import ARRAYS
 
-    centred = tuple(f"{step}(" for step, files in ARRAYS.items() if "mean.npy" in files.values())
-    mean = next((one for one in record["model"]["steps"] if one.startswith(centred)), None)
+    prefixes = tuple(f"{step}(" for step, files in ARRAYS.items() if "mean.npy" in files.values())
+    mean = next((step for step in record["model"]["steps"] if step.startswith(prefixes)), None)
     if mean is None or ranges_alone:
         return ""
     return (
@@ -104,8 +104,8 @@ def _readable(record: dict[str, Any], output: Path) -> str:
 
 def _table(before: tuple[str, ...], step: str) -> list[str]:
     """The beginning of a step's table, and after which steps it belongs."""
-    place = f"# directly behind: {' -> '.join(map(printable, before)) or 'the encoder'}"
-    return ["", place, "[[steps]]", f'step = "{step}"']
+    comment = f"# directly behind: {' -> '.join(map(printable, before)) or 'the encoder'}"
+    return ["", comment, "[[steps]]", f'step = "{step}"']
 
 
 def _toml(path: Path) -> str:

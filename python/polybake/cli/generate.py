@@ -49,7 +49,7 @@ def generate(
     """
     from polybake.generation.generate import generate as run
 
-    done = run(
+    changes = run(
         model_of(target),
         clients_of(target, clients),
         languages=language or (),
@@ -59,7 +59,7 @@ def generate(
         keep=keep_edited,
         check=check,
     )
-    typer.echo(fresh(done) if check else written(done))
+    typer.echo(fresh(changes) if check else written(changes))
 
 
 def model_of(target: Path) -> Path:
@@ -92,16 +92,16 @@ def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSett
 def written(clients: Mapping[str, Changes]) -> str:
     """Return what was written, in a line per client."""
     return "\n".join(
-        f"{one.folder}: {len(one.written)} written, {len(one.unchanged)} unchanged, "
-        f"{len(one.removed)} removed{_edited(one)}"
-        for one in clients.values()
+        f"{client.folder}: {len(client.written)} written, {len(client.unchanged)} unchanged, "
+        f"{len(client.removed)} removed{_edited(client)}"
+        for client in clients.values()
     )
 
 
 def fresh(clients: Mapping[str, Changes]) -> str:
     """Return which clients are fresh, and what of them was edited."""
-    told = (f"{language}{_edited(one)}" for language, one in clients.items())
-    return f"fresh: {', '.join(told)}"
+    names = (f"{language}{_edited(client)}" for language, client in clients.items())
+    return f"fresh: {', '.join(names)}"
 
 
 def _edited(client: Changes) -> str:

@@ -53,7 +53,7 @@ def init(
 
     Example: polybake init models/all-MiniLM-L6-v2
     """
-    if sum(one is not None for one in (source, step, schema)) != 1:
+    if sum(option is not None for option in (source, step, schema)) != 1:
         raise InputError(
             "give a source, for its polybake.toml, or --step FILE, for a template, "
             "or --schema FILE, for what editors check it by"
@@ -64,8 +64,8 @@ def init(
         from polybake.baking.recipe.json_schema import settings_schema
 
         _write(schema, json.dumps(settings_schema(), indent=2) + "\n")
-        place = schema.as_posix() if schema.is_absolute() else f"./{schema.as_posix()}"
-        typer.echo(f"wrote {schema}; next, as the first line of polybake.toml: #:schema {place}")
+        path = schema.as_posix() if schema.is_absolute() else f"./{schema.as_posix()}"
+        typer.echo(f"wrote {schema}; next, as the first line of polybake.toml: #:schema {path}")
     if step is not None:
         _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"))
         typer.echo(
@@ -80,14 +80,14 @@ def init(
 
         config = config_for(source, setting, name=name)
         model = config.model
-        opened = open_source(model.source, model, config.rerank)
+        origin = open_source(model.source, model, config.rerank)
         required = _runnable(language or DEFAULT_LANGUAGES)
-        text = settings_text(opened, config, output.parent, language or (), required)
-        task = task_of(opened, model.task)
+        text = settings_text(origin, config, output.parent, language or (), required)
+        task = task_of(origin, model.task)
         if model.encoder == "native":  # PyTorch takes minutes to export one
-            check_recipe(opened, task)
+            check_recipe(origin, task)
         _write(output, text)
-        say_notes(notes(opened, task, config.prompts, asked=model.task is not None))
+        say_notes(notes(origin, task, config.prompts, asked=model.task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 
@@ -117,7 +117,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def settings_text(
-    opened: Source,
+    source: Source,
     config: Config,
     folder: Path,
     languages: Sequence[str] = (),
@@ -135,36 +135,36 @@ def settings_text(
     from polybake.baking.assemble.notes import steps_note, unsaid_prompts
     from polybake.baking.tasks import task_of
 
-    said = config.model_dump(mode="json", exclude_unset=True)
-    task = task_of(opened, config.model.task)
-    model = said.pop("model") | {
+    tables = config.model_dump(mode="json", exclude_unset=True)
+    task = task_of(source, config.model.task)
+    model = tables.pop("model") | {
         "source": _relative(config.model.source, folder),
         "output": f"build/{config.model.name}.onnx",
         "task": None if task.name == "embed" else task.name,
-        "default_prompt": config.model.default_prompt or opened.default_prompt,
+        "default_prompt": config.model.default_prompt or source.default_prompt,
     }
     document = tomlkit.document()
     document["model"] = {key: value for key, value in model.items() if value is not None}
-    listed = said.pop("steps", None)
-    recipe = task.recipe(opened) if listed is None else listed
+    listed = tables.pop("steps", None)
+    recipe = task.recipe(source) if listed is None else listed
     steps = tomlkit.aot()
-    for spec in recipe or opened.assumed:
+    for spec in recipe or source.assumed:
         steps.append(_item(spec))
-    unsaid_steps = None if listed is not None else steps_note(opened, task)
+    unsaid_steps = None if listed is not None else steps_note(source, task)
     if unsaid_steps is not None or not recipe:
         document.add(tomlkit.nl())
         document.add(tomlkit.comment(unsaid_steps or _NO_STEPS))
     document["steps"] = steps
-    unsaid = unsaid_prompts(opened, task) if config.prompts is None else None
-    if opened.prompts and unsaid is None:
-        document["prompts"] = dict(opened.prompts)
-    if opened.rerank is not None:
-        document["rerank"] = _rerank(opened.rerank)
+    unsaid = unsaid_prompts(source, task) if config.prompts is None else None
+    if source.prompts and unsaid is None:
+        document["prompts"] = dict(source.prompts)
+    if source.rerank is not None:
+        document["rerank"] = _rerank(source.rerank)
     if languages:
         document["clients"] = {language: {} for language in languages}
     if required:
         document["verify"] = {"require": [*required]}
-    for name, table in said.items():
+    for name, table in tables.items():
         if name != "rerank":
             document[name] = table
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
@@ -177,15 +177,15 @@ def _comment(unsaid: Published) -> str:
     return "\n" + "".join(f"# {line}\n" for line in [*says, "[prompts]", *unsaid.settings()])
 
 
-def _rerank(asked: RerankTable) -> Any:
+def _rerank(rerank: RerankTable) -> Any:
     """Return the table with a line for each text of the prompt."""
     import tomlkit
 
     table = tomlkit.table()
-    for key, value in asked.model_dump(exclude_none=True).items():
+    for key, value in rerank.model_dump(exclude_none=True).items():
         table[key] = value
     lines = tomlkit.array().multiline(True)
-    lines.extend(asked.prompt)
+    lines.extend(rerank.prompt)
     table["prompt"] = lines
     return table
 
@@ -196,14 +196,14 @@ def _item(value: object) -> Any:
 
     if isinstance(value, Mapping):
         table = tomlkit.table()
-        for key, one in value.items():
-            table[key] = _item(one)
+        for key, item in value.items():
+            table[key] = _item(item)
         return table
-    if isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
         array = tomlkit.array().multiline(True)
-        for one in value:
+        for item in value:
             inline = tomlkit.inline_table()
-            inline.update(one)
+            inline.update(item)
             array.append(inline)
         return array
     return value
@@ -213,7 +213,7 @@ def _relative(source: HubReference | Path, folder: Path) -> str:
     if isinstance(source, HubReference):
         return str(source)
     # Links are not resolved, as they may lead elsewhere on another machine.
-    base, place = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
-    if source.is_absolute() and not place.is_relative_to(os.path.normpath(base)):
-        return place.as_posix()
-    return Path(os.path.relpath(place, base)).as_posix()
+    base, path = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
+    if source.is_absolute() and not path.is_relative_to(os.path.normpath(base)):
+        return path.as_posix()
+    return Path(os.path.relpath(path, base)).as_posix()

@@ -46,8 +46,8 @@ def inspect(
     if view:
         from polybake.study.inspect.view import view as serve_view
 
-        what = f"{target.name}: open {{}} in a browser, and end by Ctrl-C"
-        serve_view(target, lambda address: typer.echo(what.format(address), err=as_json))
+        line = f"{target.name}: open {{}} in a browser, and end by Ctrl-C"
+        serve_view(target, lambda address: typer.echo(line.format(address), err=as_json))
 
 
 def show_shapes(path: Path, *, as_json: bool) -> None:

@@ -72,18 +72,18 @@ def main() -> None:
     """Run the command line; docs/protocol.md lists the exit codes."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # that of Windows cannot show every character
         sys.stdout.reconfigure(errors="backslashreplace")
-    ended: list[int] = []
+    codes: list[int] = []
 
     def end(number: int, _: object) -> None:
-        ended.append(128 + number)
-        raise SystemExit(ended[0])  # through every block that removes temporary files
+        codes.append(128 + number)
+        raise SystemExit(codes[0])  # through every block that removes temporary files
 
     for number in _ENDINGS:
         signal.signal(number, end)
     try:
         app()
     except Exception as error:  # an interrupted import raises other exceptions
-        sys.exit(ended[0] if ended else _report(error))
+        sys.exit(codes[0] if codes else _report(error))
     finally:
         for number in _ENDINGS:  # only cleaning up is left
             signal.signal(number, signal.SIG_IGN)
@@ -91,10 +91,10 @@ def main() -> None:
 
 def _report(error: Exception) -> int:
     """Print what is wrong and how to mend it; return the exit code."""
-    known = missing_package(error) or error
-    if isinstance(known, PolybakeError):
-        typer.echo(f"polybake: {known}", err=True)
-        return known.exit_code
+    cause = missing_package(error) or error
+    if isinstance(cause, PolybakeError):
+        typer.echo(f"polybake: {cause}", err=True)
+        return cause.exit_code
     if isinstance(error, OSError):
         typer.echo(f"polybake: {_refused_by_system(error)}", err=True)
         return InputError.exit_code

@@ -18,5 +18,5 @@ def pull(
 
     Example: polybake pull
     """
-    for _, path, file, brought in moved(config, "pulling", lambda store: store.pull):
-        typer.echo(f"{'pulled' if brought else 'here already'}: {path}, SHA-256 {file.sha256}")
+    for _, path, file, new in moved(config, "pulling", lambda store: store.pull):
+        typer.echo(f"{'pulled' if new else 'here already'}: {path}, SHA-256 {file.sha256}")

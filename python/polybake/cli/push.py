@@ -26,9 +26,9 @@ def push(
 
     Example: polybake push
     """
-    for store, _, file, written in moved(config, "pushing", lambda store: store.push):
-        said = "pushed" if written else "there already"
-        typer.echo(f"{said}: {store.url}/{file.sha256}")
+    for store, _, file, new in moved(config, "pushing", lambda store: store.push):
+        state = "pushed" if new else "there already"
+        typer.echo(f"{state}: {store.url}/{file.sha256}")
 
 
 def moved(
@@ -46,5 +46,5 @@ def moved(
     store = Store(settings)
     for path, file in files_of(settings, needed_lock(config.with_suffix(".lock"))).items():
         with tracked(f"{doing} {path.name}", file.bytes, Console(stderr=True)) as advance:
-            done = move_of(store)(path, file, advance)
-        yield store, path, file, done
+            new = move_of(store)(path, file, advance)
+        yield store, path, file, new

@@ -24,10 +24,10 @@ class Reports:
 
     def check(self, model: Path) -> None:
         """Refuse a wrong choice before the run, so that it costs no run."""
-        taken = {model.resolve(): "the model"}
+        owners = {model.resolve(): "the model"}
         for option, path, _ in self._asked():
-            if (other := taken.setdefault(path.resolve(), option)) != option:
-                raise InputError(f"{option} {path}: is the file of {other}; choose another")
+            if (owner := owners.setdefault(path.resolve(), option)) != option:
+                raise InputError(f"{option} {path}: is the file of {owner}; choose another")
 
     def write(self, report: Report) -> None:
         """Write the files that were asked for."""

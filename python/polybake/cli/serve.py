@@ -61,10 +61,10 @@ def _keys(path: Path) -> list[str]:
     keys = [line.strip() for line in text.splitlines() if line.strip()]
     if not keys:
         raise InputError(f"{path}: holds no key; write one a line")
-    for place, key in enumerate(keys, start=1):
+    for index, key in enumerate(keys, start=1):
         if not all("!" <= character <= "~" for character in key):
             raise InputError(
-                f"{path}: key {place} holds a blank or what is not ASCII, which no header carries; "
+                f"{path}: key {index} holds a blank or what is not ASCII, which no header carries; "
                 "write keys of letters, digits and punctuation"
             )
     return keys

@@ -47,7 +47,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 
 def config_for(
     target: Path,
-    said: Sequence[str] | None,
+    settings: Sequence[str] | None,
     *,
     name: str | None = None,
     output: Path | None = None,
@@ -56,14 +56,14 @@ def config_for(
     """Return the settings of a polybake.toml, or the defaults for a source, with what is said."""
     from polybake.config import config_of, load_config
 
-    said = [*(said or ()), *([f"model.precision={precision}"] if precision else ())]
+    settings = [*(settings or ()), *([f"model.precision={precision}"] if precision else ())]
     source = parse_source(target)
     if isinstance(source, Path) and source.suffix == ".toml":
-        config = load_config(source, said)
+        config = load_config(source, settings)
         usable_name(name or config.model.name)
         places = {"name": name, "output": output}
-        chosen = {key: value for key, value in places.items() if value is not None}
-        return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
+        changes = {key: value for key, value in places.items() if value is not None}
+        return config.model_copy(update={"model": config.model.model_copy(update=changes)})
     if isinstance(source, Path) and not source.exists():
         raise InputError(
             f"{target}: no such file or folder; "
@@ -71,7 +71,7 @@ def config_for(
         )
     name = usable_name(name or model_name(source))
     output = output or Path("build") / f"{name}.onnx"
-    return config_of({"model": {"name": name, "source": source, "output": output}}, said)
+    return config_of({"model": {"name": name, "source": source, "output": output}}, settings)
 
 
 def usable_name(name: str) -> str:

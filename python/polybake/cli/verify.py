@@ -120,8 +120,8 @@ def _required(settings: VerifyTable, languages: Sequence[str]) -> list[str]:
     """What polybake.toml requires, without the languages that --language leaves out."""
     from polybake.base.modelfile.fixture import DEVICES
 
-    wanted = {*DEVICES, *languages}
-    return [one for one in settings.require if not languages or one in wanted]
+    names = {*DEVICES, *languages}
+    return [name for name in settings.require if not languages or name in names]
 
 
 def _next_steps(report: Report, model: Path) -> Iterator[str]:
@@ -130,8 +130,8 @@ def _next_steps(report: Report, model: Path) -> Iterator[str]:
     from polybake.verification.verdict import Stage, Status
 
     for run in report.runs:
-        embedded = (one for one in report.verdicts_of(run) if one.stage is Stage.EMBED)
-        if is_address(run.language) and any(one.status is Status.FAIL for one in embedded):
+        verdicts = (verdict for verdict in report.verdicts_of(run) if verdict.stage is Stage.EMBED)
+        if is_address(run.language) and any(verdict.status is Status.FAIL for verdict in verdicts):
             command = ["polybake", "diagnose", str(model), "--harness", run.language]
             yield f"why they differ: {shlex.join(command)}"
 
@@ -145,11 +145,11 @@ def _random(number: int | None, seed: int | None, fixture: Path | None) -> Calla
         raise InputError(f"--seed {seed} is of random cases; give --random N, too")
     if fixture is not None:
         raise InputError(f"--random makes cases of its own; leave --fixture {fixture} out")
-    chosen = new_seed() if seed is None else seed
-    again = ["polybake", *sys.argv[1:], *(["--seed", str(chosen)] if seed is None else [])]
+    case_seed = new_seed() if seed is None else seed
+    again = ["polybake", *sys.argv[1:], *(["--seed", str(case_seed)] if seed is None else [])]
 
     def judge(*arguments: Any, **options: Any) -> Report:
-        report = verify_random(*arguments, number=number, seed=chosen, **options)
+        report = verify_random(*arguments, number=number, seed=case_seed, **options)
         return replace(report, notes=(*report.notes, f"repeat with: {shlex.join(again)}"))
 
     return judge
@@ -171,21 +171,21 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     console = Console(stderr=True)
     with bar_on(console, transient=True) as bar:
         task = bar.add_task("")
-        said: str | None = None
+        reason: str | None = None
 
         def tell(progress: Progress) -> None:
-            nonlocal said
+            nonlocal reason
             verdict = progress.verdict
-            place = printable(f"{progress.language} on {progress.device}")
+            line = printable(f"{progress.language} on {progress.device}")
             done, total = progress.done, progress.total
             now = verdict is None  # however soon the next client begins
-            bar.update(task, description=escape(place), completed=done, total=total, refresh=now)
-            before, said = said, verdict.message if verdict and verdict.status.failed else None
-            if verdict and verdict.status.failed and said != before:
-                place += printable(f" {verdict.case} {verdict.stage}: {verdict.status}")
+            bar.update(task, description=escape(line), completed=done, total=total, refresh=now)
+            before, reason = reason, verdict.message if verdict and verdict.status.failed else None
+            if verdict and verdict.status.failed and reason != before:
+                line += printable(f" {verdict.case} {verdict.stage}: {verdict.status}")
             elif verdict or console.is_terminal:
                 return
             if not quiet:
-                console.print(place, markup=False, highlight=False, soft_wrap=True)
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield tell

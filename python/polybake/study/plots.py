@@ -42,17 +42,17 @@ def plotted(path: Path, width: float, height: float) -> Iterator[Figure]:
     from matplotlib.figure import Figure
 
     kind = path.suffix.lower().lstrip(".")
-    dated = {"svg": "Date", "pdf": "CreationDate"}
+    dates = {"svg": "Date", "pdf": "CreationDate"}
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # a font without one draws a box
         figure = Figure((width, height), layout="constrained")
         yield figure
-        metadata = {dated[kind]: None} if kind in dated else None
+        metadata = {dates[kind]: None} if kind in dates else None
         with replacing(path) as file:
             figure.savefig(file, format=kind, dpi=150, metadata=metadata)
 
 
 def label(text: str) -> str:
     """Return a label without control characters, and cut in its middle: names often end apart."""
-    shown, half = printable(text), _LONGEST // 2
-    return shown if len(shown) <= _LONGEST else f"{shown[: half - 1]}…{shown[-half:]}"
+    name, half = printable(text), _LONGEST // 2
+    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"

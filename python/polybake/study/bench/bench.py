@@ -59,27 +59,27 @@ def bench(
         for name, path in _named(models).items()
         for count in counts
     ]
-    paired = {one.embedder.manifest.contract.pair is not None for one in candidates}
+    paired = {candidate.embedder.manifest.contract.pair is not None for candidate in candidates}
     if len(paired) > 1:
         raise InputError(
             "models of texts and of pairs do different work; measure one kind at a time"
         )
     if True in paired:
-        workloads = [one.paired() for one in workloads]
+        workloads = [workload.paired() for workload in workloads]
     embedders: dict[str, Embedder] = {}
-    for one in candidates:
-        embedders.setdefault(one.model, one.embedder)
+    for candidate in candidates:
+        embedders.setdefault(candidate.model, candidate.embedder)
     with ExitStack() as stack:
         for name, embedder in embedders.items():
             for client in clients:
                 progress(f"starting {client.language} with {name}")
                 candidates.append(_started(client, name, embedder, stack))
-        compared = [compare(one, candidates, rounds, progress) for one in workloads]
+        comparisons = [compare(workload, candidates, rounds, progress) for workload in workloads]
     return Figures(
         environment=environment(device),
         rounds=rounds,
         models=_models(embedders, workloads, counts[0], rounds, progress),
-        workloads=tuple(compared),
+        workloads=tuple(comparisons),
     )
 
 
@@ -112,7 +112,7 @@ def _models(
 ) -> tuple[ModelFigures, ...]:
     """Measure what is known of each model from this process alone."""
     device = next(iter(embedders.values())).device
-    texts, tried = workloads[0].part(_BUDGET_TEXTS[device]), BUDGETS[device]
+    texts, token_counts = workloads[0].part(_BUDGET_TEXTS[device]), BUDGETS[device]
     # A profile of a GPU has the time that starting a node takes, not running it.
     profiled = workloads if device == "cpu" else ()
     openings = in_turns(
@@ -122,23 +122,23 @@ def _models(
             for whole in (True, False)
         },
         rounds,
-        lambda told: progress(f"opening: {told}"),
+        lambda turn: progress(f"opening: {turn}"),
     )
     budgets = in_turns(
         {
             (name, budget): [partial(_embed, replace(embedder.runner, budget=budget), texts)]
             for name, embedder in embedders.items()
-            for budget in tried
+            for budget in token_counts
         },
         rounds,
-        lambda told: progress(f"tokens of a batch: {told}"),
+        lambda turn: progress(f"tokens of a batch: {turn}"),
     )
-    found = []
+    figures = []
     for name, embedder in embedders.items():
         if profiled:
             progress(f"profiling {name}")
         manifest = embedder.manifest
-        found.append(
+        figures.append(
             ModelFigures(
                 name=name,
                 fingerprint=manifest.fingerprint,
@@ -154,21 +154,21 @@ def _models(
                         texts_per_second=len(texts) / budgets[name, budget].median,
                         timing=budgets[name, budget],
                     )
-                    for budget in tried
+                    for budget in token_counts
                 ),
                 parts=tuple(
-                    TimeParts(workload=one.name, seconds=where_time_goes(embedder, one, threads))
-                    for one in profiled
+                    TimeParts(workload=load.name, seconds=where_time_goes(embedder, load, threads))
+                    for load in profiled
                 ),
             )
         )
-    return tuple(found)
+    return tuple(figures)
 
 
 def _open(embedder: Embedder, threads: int | None) -> object:
-    opened = Embedder(embedder.path, device=embedder.device, threads=threads)
-    opened.tokenize([])  # reads the tokenizer
-    return opened
+    model = Embedder(embedder.path, device=embedder.device, threads=threads)
+    model.tokenize([])  # reads the tokenizer
+    return model
 
 
 def _open_bare(embedder: Embedder, threads: int | None) -> object:

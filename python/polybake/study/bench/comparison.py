@@ -72,14 +72,14 @@ def compare(
             candidate.check(workload)
     calls = workload.calls()
     tasks = {
-        place: [partial(candidate.embed, texts) for texts in calls]
-        for place, candidate in enumerate(candidates)
+        index: [partial(candidate.embed, texts) for texts in calls]
+        for index, candidate in enumerate(candidates)
         if not candidate.failure
     }
-    timings = in_turns(tasks, rounds, lambda told: progress(f"{workload.title}: {told}"))
+    timings = in_turns(tasks, rounds, lambda turn: progress(f"{workload.title}: {turn}"))
     rows = [
-        _row(candidate, calls, timings.get(place), timings[0])
-        for place, candidate in enumerate(candidates)
+        _row(candidate, calls, timings.get(index), timings[0])
+        for index, candidate in enumerate(candidates)
     ]
     return Comparison(
         name=workload.name, title=workload.title, single=workload.single, rows=tuple(rows)

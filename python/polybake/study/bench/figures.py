@@ -68,8 +68,8 @@ class ModelFigures(Figure):
     @property
     def kind(self) -> str:
         """What was given up, such as ``int8`` or ``float16 weights``; else ``float32``."""
-        stored = {"float16": "float16 weights", "float16-table": "float16 token table"}
-        return stored.get(self.storage, self.precision)
+        kinds = {"float16": "float16 weights", "float16-table": "float16 token table"}
+        return kinds.get(self.storage, self.precision)
 
 
 class Row(Figure):
@@ -131,4 +131,4 @@ class Figures(Figure):
 
     def exit_code(self) -> int:
         """Return 1 if a client failed or its vectors differ from the model's, else 0."""
-        return int(any(row.status.failed for one in self.workloads for row in one.rows))
+        return int(any(row.status.failed for workload in self.workloads for row in workload.rows))

@@ -23,7 +23,7 @@ def write_plot(path: Path, figures: Figures) -> None:
     profiled = figures.workloads if figures.models[0].parts else ()
     approximate = any(model.deviation for model in figures.models) and len(figures.models) > 1
     heights = [
-        *(_FRAME + _ROW * len(one.rows) for one in figures.workloads),
+        *(_FRAME + _ROW * len(workload.rows) for workload in figures.workloads),
         *([_POINTS] if approximate else []),
         _POINTS,
         *(_FRAME + 0.5 + _ROW * len(figures.models) for _ in profiled),
@@ -31,32 +31,32 @@ def write_plot(path: Path, figures: Figures) -> None:
     with plotted(path, _WIDTH, sum(heights)) as figure:
         panels = iter(figure.subplots(len(heights), squeeze=False, height_ratios=heights)[:, 0])
         names = [model.name for model in figures.models]
-        for compared in figures.workloads:
-            _speeds(next(panels), compared, names)
+        for workload in figures.workloads:
+            _speeds(next(panels), workload, names)
         if approximate:
             _precision(next(panels), figures)
         _batch_tokens(next(panels), figures)
-        for number, compared in enumerate(profiled):
-            _time_parts(next(panels), figures, number, f"where the time goes: {compared.title}")
+        for number, workload in enumerate(profiled):
+            _time_parts(next(panels), figures, number, f"where the time goes: {workload.title}")
 
 
-def _speeds(axes: Axes, compared: Comparison, models: list[str]) -> None:
+def _speeds(axes: Axes, workload: Comparison, models: list[str]) -> None:
     """Draw a bar for each row: texts a second, or the latency with its percentiles as marks."""
-    for place, row in enumerate(compared.rows):
+    for index, row in enumerate(workload.rows):
         color = f"C{models.index(row.model)}"
         latencies = [1000 * seconds for seconds in (row.latency or {}).values()]
         length = latencies[0] if latencies else row.texts_per_second or 0.0
-        axes.barh(place, length, color=color)
-        axes.plot(latencies[1:], [place] * len(latencies[1:]), "|", color=color, markersize=12)
+        axes.barh(index, length, color=color)
+        axes.plot(latencies[1:], [index] * len(latencies[1:]), "|", color=color, markersize=12)
         end = max([length, *latencies])
-        axes.annotate(_speed(row), (end, place), (6, 0), textcoords="offset points", va="center")
-    names = [label(_name(row)) for row in compared.rows]
+        axes.annotate(_speed(row), (end, index), (6, 0), textcoords="offset points", va="center")
+    names = [label(_name(row)) for row in workload.rows]
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.margins(x=0.3)
     axes.set_xlim(left=0)
-    axes.set_title(printable(compared.title), loc="left")
-    axes.set_xlabel("ms of a call: p50, and marks at p90 and p99" if compared.single else "texts/s")
+    axes.set_title(printable(workload.title), loc="left")
+    axes.set_xlabel("ms of a call: p50, and marks at p90 and p99" if workload.single else "texts/s")
 
 
 def _name(row: Row) -> str:
@@ -69,15 +69,15 @@ def _speed(row: Row) -> str:
     if row.ratio is None or row.texts_per_second is None:
         return str(row.status)
     latency = row.latency
-    shown = milliseconds(latency["p50"]) if latency else f"{row.texts_per_second:,.0f} texts/s"
-    return f"{shown}  ({row.ratio:.2f} x)"
+    speed = milliseconds(latency["p50"]) if latency else f"{row.texts_per_second:,.0f} texts/s"
+    return f"{speed}  ({row.ratio:.2f} x)"
 
 
 def _precision(axes: Axes, figures: Figures) -> None:
     """Draw each file's mean cosine to the exact vectors, with a line to the least."""
     for model in figures.models:
-        found = model.deviation
-        mean, least = (found.mean_cosine, found.min_cosine) if found else (1.0, 1.0)
+        deviation = model.deviation
+        mean, least = (deviation.mean_cosine, deviation.min_cosine) if deviation else (1.0, 1.0)
         size = model.bytes / 1e6
         axes.errorbar(size, mean, [[mean - least], [0.0]], fmt="o", label=label(model.name))
     axes.set_xlim(left=0)
@@ -93,7 +93,7 @@ def _batch_tokens(axes: Axes, figures: Figures) -> None:
         speeds = [at.texts_per_second for at in model.batch_tokens]
         axes.plot(ticks, speeds, "o-", label=label(model.name))
     axes.set_xscale("log", base=2)
-    axes.set_xticks(ticks, [f"{one:,}" for one in ticks])
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.set_ylim(bottom=0)
     axes.set_xlabel("tokens of a batch")
     axes.set_ylabel("texts/s")
@@ -105,11 +105,11 @@ def _time_parts(axes: Axes, figures: Figures, number: int, title: str) -> None:
     """Draw a bar for each model, divided into the shares of its time."""
     names = [label(model.name) for model in figures.models]
     profiles = [model.parts[number] for model in figures.models]
-    left = [0.0] * len(names)
+    starts = [0.0] * len(names)
     for part in profiles[0].seconds:
         shares = [100 * profile.share(part) for profile in profiles]
-        axes.barh(names, shares, left=left, label=part)
-        left = [start + share for start, share in zip(left, shares, strict=True)]
+        axes.barh(names, shares, left=starts, label=part)
+        starts = [start + share for start, share in zip(starts, shares, strict=True)]
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("%")

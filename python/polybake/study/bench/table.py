@@ -17,21 +17,21 @@ def print_figures(figures: Figures, console: Console) -> None:
         console.print(_table(title, headings, rows))
         console.print()
 
-    for compared in figures.workloads:
-        table(compared.title, headings(compared), map(cells, compared.rows))
+    for workload in figures.workloads:
+        table(workload.title, headings(workload), map(cells, workload.rows))
     models = figures.models
     table(
         "files",
         FILE_HEADINGS,
         map(file_cells, models),
     )
-    tokens = [one.tokens for one in models[0].batch_tokens]
+    tokens = [batch.tokens for batch in models[0].batch_tokens]
     table(
         "texts/s by tokens of a batch",
         ("", *map(str, tokens)),
         ((one.name, *(f"{at.texts_per_second:.0f}" for at in one.batch_tokens)) for one in models),
     )
-    for model in (one for one in models if one.parts):
+    for model in (model for model in models if model.parts):
         table(
             "where the time goes",
             (printable(model.name), *(at.workload for at in model.parts)),
@@ -44,10 +44,10 @@ def print_figures(figures: Figures, console: Console) -> None:
         console.print(Text(printable(line)), soft_wrap=True)
 
 
-def headings(compared: Comparison) -> tuple[str, ...]:
+def headings(workload: Comparison) -> tuple[str, ...]:
     """Return the headings of the columns of `cells`."""
     latency = tuple(f"p{percent}" for percent in PERCENTILES)
-    return ("", "threads", *(latency if compared.single else ("texts/s", "tokens/s")), *_LAST)
+    return ("", "threads", *(latency if workload.single else ("texts/s", "tokens/s")), *_LAST)
 
 
 _LAST = ("ratio", "spread")
@@ -94,8 +94,8 @@ def failures(figures: Figures) -> list[str]:
     return list(
         dict.fromkeys(
             f"{'FAIL' if row.status.failed else 'SKIP'} {row.label}: {row.status}: {row.message}"
-            for compared in figures.workloads
-            for row in compared.rows
+            for workload in figures.workloads
+            for row in workload.rows
             if row.timing is None
         )
     )
@@ -110,10 +110,10 @@ def notes(figures: Figures) -> list[str]:
     versions = f"onnxruntime {where.onnxruntime}, polybake {where.polybake}, Python {where.python}"
     turns = f"{rounds} round{'s' * (rounds > 1)} in turns after a warm-up; medians"
     meaning = "ratios of speed to the first row; the spread is that of the rounds"
-    found = [f"{machine}; {versions}", f"{turns}, {meaning}"]
-    if any(row.client for compared in figures.workloads for row in compared.rows):
-        found.append("clients answer through their harness, so JSON and base64 are in their time")
-    return found
+    lines = [f"{machine}; {versions}", f"{turns}, {meaning}"]
+    if any(row.client for workload in figures.workloads for row in workload.rows):
+        lines.append("clients answer through their harness, so JSON and base64 are in their time")
+    return lines
 
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
@@ -121,8 +121,8 @@ def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -
         title=Text(printable(title), style="bold"), title_justify="left", box=None,
         padding=(0, 2, 0, 0), pad_edge=False, header_style="",
     )  # fmt: skip
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place else "left", overflow="fold")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table

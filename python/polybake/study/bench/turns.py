@@ -58,7 +58,7 @@ def in_turns(
 
 def _timed(call: Callable[[], object]) -> float:
     begin = time.perf_counter()
-    kept = call()  # freeing the result is not timed
+    result = call()  # freeing the result is not timed
     seconds = time.perf_counter() - begin
-    del kept
+    del result
     return seconds

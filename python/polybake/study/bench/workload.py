@@ -66,8 +66,8 @@ def own_workloads(source: TextSource) -> list[Workload]:
 
     Missing texts are left out.
     """
-    found = (text for window in source.windows() for text in window.texts)
-    texts = tuple(text for text in found if text is not None)
+    all_texts = (text for window in source.windows() for text in window.texts)
+    texts = tuple(text for text in all_texts if text is not None)
     if not texts:
         raise InputError(f"{source.name}: has no texts; give a file with one text a line")
     title = f"{len(texts):,} text{'s' * (len(texts) > 1)} of {source.path.name}"

@@ -117,32 +117,32 @@ def diagnose(
 
     There is a text for each row of ``theirs``, ``[texts, dimension]``.
     """
-    dissected = Dissection.read(model)
+    dissection = Dissection.read(model)
     theirs, swapped = _in_order(theirs)
-    name = prompt.contract(dissected.manifest.contract).default_prompt
+    name = prompt.contract(dissection.manifest.contract).default_prompt
     own = _own(model, texts, name, tell)
     zeros = ~theirs.any(axis=1) & own.any(axis=1)
     rows = order(theirs, own)
-    kept = np.flatnonzero((rows >= 0) & ~zeros)
-    beside = rows[kept]  # the texts whose vectors these are
+    places = np.flatnonzero((rows >= 0) & ~zeros)
+    beside = rows[places]  # the texts whose vectors these are
     alike = own.shape[1] == theirs.shape[1]
-    difference = relative_difference(theirs[kept], own[beside]) if alike else None
-    found = None
-    if len(kept) and (difference is None or difference > LIMIT):
-        own_texts = [texts[place] for place in beside]
-        found = explanations(dissected, own_texts, theirs[kept], name, tell, own[beside])
+    difference = relative_difference(theirs[places], own[beside]) if alike else None
+    result = None
+    if len(places) and (difference is None or difference > LIMIT):
+        own_texts = [texts[index] for index in beside]
+        result = explanations(dissection, own_texts, theirs[places], name, tell, own[beside])
     astray = described(rows, np.flatnonzero(zeros))
-    moved = int((rows != np.arange(len(rows))).sum())
+    moves = int((rows != np.arange(len(rows))).sum())
     return Diagnosis(
         len(texts),
         difference,
         swapped,
         int(zeros.sum()),
-        moved,
+        moves,
         astray,
-        found.found if found else (),
-        _examples(found, texts, rows, Gap(theirs[kept], own[beside]), kept) if found else (),
-        bool(found and found.ended),
+        result.found if result else (),
+        _examples(result, texts, rows, Gap(theirs[places], own[beside]), places) if result else (),
+        bool(result and result.ended),
     )
 
 
@@ -151,11 +151,11 @@ def _own(
 ) -> NDArray[Any]:
     """Return the file's own vectors of all texts."""
     embedder = Embedder(model)
-    found = []
+    vectors = []
     for first in range(0, len(texts), _WINDOW):
         tell(f"embedding all {len(texts)} texts, {first} done")
-        found.append(embedder.embed(texts[first : first + _WINDOW], prompt=prompt))
-    return np.concatenate(found)
+        vectors.append(embedder.embed(texts[first : first + _WINDOW], prompt=prompt))
+    return np.concatenate(vectors)
 
 
 def _in_order(theirs: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
@@ -163,10 +163,10 @@ def _in_order(theirs: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
     odd, other = _odd(theirs), theirs.byteswap()
     if odd.mean() > _ODD and _odd(other).mean() < _ODD:
         return other, True
-    wrong = np.flatnonzero(~np.isfinite(theirs).all(axis=1))
-    if len(wrong):
-        verb, which = ("holds", "it") if len(wrong) == 1 else ("hold", "them")
-        raise InputError(f"{listed('vector', wrong)} {verb} NaN or infinity; drop {which}")
+    rows = np.flatnonzero(~np.isfinite(theirs).all(axis=1))
+    if len(rows):
+        verb, which = ("holds", "it") if len(rows) == 1 else ("hold", "them")
+        raise InputError(f"{listed('vector', rows)} {verb} NaN or infinity; drop {which}")
     return theirs, False
 
 
@@ -179,19 +179,19 @@ def _odd(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def _examples(
-    found: Explanations,
+    result: Explanations,
     texts: list[str],
     rows: NDArray[np.intp],
     gap: Gap,
-    kept: NDArray[np.intp],
+    all_places: NDArray[np.intp],
 ) -> tuple[Example, ...]:
     """Return the explained texts whose vectors differ most."""
-    if not found.found:
+    if not result.found:
         return ()
-    shown, gaps = found.found[0].shown, gap.of_texts[found.places]
-    best = np.argsort(-gaps * (shown > IN_PART), kind="stable")[:_SHOWN]
-    places = kept[found.places]
+    share, gaps = result.found[0].shown, gap.of_texts[result.places]
+    best = np.argsort(-gaps * (share > IN_PART), kind="stable")[:_SHOWN]
+    places = all_places[result.places]
     return tuple(
-        Example(int(places[one]) + 1, texts[rows[places[one]]], float(gaps[one]), float(shown[one]))
-        for one in best
+        Example(int(places[row]) + 1, texts[rows[places[row]]], float(gaps[row]), float(share[row]))
+        for row in best
     )

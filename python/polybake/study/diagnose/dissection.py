@@ -73,17 +73,17 @@ class Dissection:
         return cls(head.manifest, tokenizer, graph)
 
     def values(
-        self, feed: NamedArrays, changed: Changed | None = None, *, layers: bool = False
+        self, feed: NamedArrays, change: Changed | None = None, *, layers: bool = False
     ) -> NamedArrays:
         """Run the encoder on a batch; return its output and all values that steps read.
 
-        ``changed`` changes the graph first, and ``layers`` adds the outputs of the layers.
+        ``change`` changes the graph first, and ``layers`` adds the outputs of the layers.
         """
-        arrays = tuple((name, one.shape, one.tobytes()) for name, one in sorted(feed.items()))
-        key = (changed, layers, arrays)
+        arrays = tuple((name, array.shape, array.tobytes()) for name, array in sorted(feed.items()))
+        key = (change, layers, arrays)
         if key not in self._latest:
-            session = self._fronts(changed, layers)
-            names = [one.name for one in session.get_outputs()]
+            session = self._fronts(change, layers)
+            names = [output.name for output in session.get_outputs()]
             values = {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
             while self._latest and _bytes(values, *self._latest.values()) > _LATEST:
                 self._latest.popitem(last=False)
@@ -96,25 +96,25 @@ class Dissection:
         """The values of the latest runs; other departures pool the same ones otherwise."""
         return OrderedDict()
 
-    def step(self, place: int, values: NamedArrays, x: NDArray[Any]) -> NDArray[Any]:
+    def step(self, index: int, values: NamedArrays, x: NDArray[Any]) -> NDArray[Any]:
         """Run a step on ``x``; its other inputs are values of the same batch."""
-        session = self._steps[place]
+        session = self._steps[index]
         if session is None:
             return x
-        own = self.states[place]
-        read = (one.name for one in session.get_inputs())
-        feed = {name: x if name == own else values[name] for name in read}
-        return run(session, [self.states[place + 1]], feed)[0]
+        own = self.states[index]
+        names = (item.name for item in session.get_inputs())
+        feed = {name: x if name == own else values[name] for name in names}
+        return run(session, [self.states[index + 1]], feed)[0]
 
     @cached_property
     def states(self) -> tuple[str, ...]:
         """The names of the outputs of the encoder and of each step."""
-        steps = [self._nodes(place) for place in range(len(self.manifest.steps))]
-        read = {name for nodes in steps for node in nodes for name in _read(node)}
-        read |= {one.name for one in self.graph.graph.output}
-        names = [name for node in self._nodes(None) for name in node.output if name in read][-1:]
+        steps = [self._nodes(index) for index in range(len(self.manifest.steps))]
+        uses = {name for nodes in steps for node in nodes for name in _read(node)}
+        uses |= {output.name for output in self.graph.graph.output}
+        names = [name for node in self._nodes(None) for name in node.output if name in uses][-1:]
         for nodes in steps:
-            outputs = [name for node in nodes for name in node.output if name in read]
+            outputs = [name for node in nodes for name in node.output if name in uses]
             embeddings = [name for name in outputs if _is_float(self._value(name))]
             names.append(embeddings[-1] if embeddings else names[-1])
         return tuple(names)
@@ -122,23 +122,23 @@ class Dissection:
     @cached_property
     def layers(self) -> tuple[str, ...]:
         """The names of the layers' outputs, without the last; empty if layers are not named."""
-        found = {}
+        outputs = {}
         for node in self._nodes(None):
             if match := _LAYER.search(metadata(node, "namespace") or ""):
-                found[int(match[1])] = node.output[0]
-        return tuple(name for _, name in sorted(found.items()))[:-1]
+                outputs[int(match[1])] = node.output[0]
+        return tuple(name for _, name in sorted(outputs.items()))[:-1]
 
     @cached_property
     def pooled_at(self) -> int | None:
         """The place of the step that pools; None if no step does."""
-        places = range(len(self.manifest.steps))
-        return next((one for one in places if self.manifest.steps[one].startswith("pool(")), None)
+        span = range(len(self.manifest.steps))
+        return next((step for step in span if self.manifest.steps[step].startswith("pool(")), None)
 
-    def step_name(self, place: int) -> str:
+    def step_name(self, index: int) -> str:
         """Return ``the step normalize()``; ``step 4, normalize()`` where two steps are equal."""
         steps = self.manifest.steps
-        name = steps[place]
-        return f"the step {name}" if steps.count(name) == 1 else f"step {place + 1}, {name}"
+        name = steps[index]
+        return f"the step {name}" if steps.count(name) == 1 else f"step {index + 1}, {name}"
 
     def _value(self, name: str) -> onnx.ValueInfoProto:
         """Return a value with its type but no shape, as another way may give another shape."""
@@ -149,43 +149,43 @@ class Dissection:
     def _types(self) -> dict[str, int]:
         graph = self.graph.graph
         values = (*graph.input, *graph.value_info, *graph.output)
-        return {one.name: one.type.tensor_type.elem_type for one in values}
+        return {value.name: value.type.tensor_type.elem_type for value in values}
 
-    def _nodes(self, place: int | None) -> list[NodeProto]:
+    def _nodes(self, index: int | None) -> list[NodeProto]:
         """Return the nodes of a step; of the encoder for None."""
-        return [node for node in self.graph.graph.node if _step(node) == place]
+        return [node for node in self.graph.graph.node if _step(node) == index]
 
     @cached_property
     def _fronts(self) -> Callable[[Changed | None, bool], ort.InferenceSession]:
         """Open the session of the graph or of a changed graph; the latest sessions are kept."""
         return lru_cache(_KEPT)(self._front)
 
-    def _front(self, changed: Changed | None, layers: bool) -> ort.InferenceSession:
+    def _front(self, change: Changed | None, layers: bool) -> ort.InferenceSession:
         """Open the encoder alone, with each value that `values` returns as an output."""
         front = onnx.ModelProto()
         front.CopyFrom(self.graph)
-        read = {one.name for step in self._steps if step for one in step.get_inputs()}
-        there = {*self.states[1:], *(one.name for one in front.graph.input)} - {self.states[0]}
-        names = sorted({self.states[0], *(self.layers if layers else ()), *read} - there)
+        inputs = {item.name for step in self._steps if step for item in step.get_inputs()}
+        there = {*self.states[1:], *(item.name for item in front.graph.input)} - {self.states[0]}
+        names = sorted({self.states[0], *(self.layers if layers else ()), *inputs} - there)
         del front.graph.output[:]
         front.graph.output.extend(map(self._value, names))
-        return open_session((changed(front) if changed else front).SerializeToString())
+        return open_session((change(front) if change else front).SerializeToString())
 
     @cached_property
     def _steps(self) -> list[ort.InferenceSession | None]:
         """The session of each step; None for a step that changes nothing."""
-        return [self._session(place) for place in range(len(self.manifest.steps))]
+        return [self._session(index) for index in range(len(self.manifest.steps))]
 
-    def _session(self, place: int) -> ort.InferenceSession | None:
-        nodes, whole = self._nodes(place), self.graph.graph
-        if self.states[place] == self.states[place + 1]:
+    def _session(self, index: int) -> ort.InferenceSession | None:
+        nodes, whole = self._nodes(index), self.graph.graph
+        if self.states[index] == self.states[index + 1]:
             return None  # it changes no embeddings
         outputs_of_step = {name for node in nodes for name in node.output}
-        read = dict.fromkeys(name for node in nodes for name in _read(node) if name)
-        weights = [one for one in whole.initializer if one.name in read]
-        known = outputs_of_step | {one.name for one in weights}
-        inputs = [self._value(name) for name in read if name not in known]
-        outputs = [self._value(self.states[place + 1])]
+        names = dict.fromkeys(name for node in nodes for name in _read(node) if name)
+        weights = [tensor for tensor in whole.initializer if tensor.name in names]
+        known = outputs_of_step | {tensor.name for tensor in weights}
+        inputs = [self._value(name) for name in names if name not in known]
+        outputs = [self._value(self.states[index + 1])]
         graph = helper.make_graph(nodes, "step", inputs, outputs, weights)
         model = helper.make_model(
             graph, opset_imports=self.graph.opset_import, functions=self.graph.functions
@@ -212,6 +212,6 @@ def _read(node: NodeProto) -> Iterator[str]:
     yield from node.input
     for attribute in node.attribute:
         for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
-            inner = {name for one in graph.node for name in one.output}
-            inner |= {one.name for one in graph.initializer}
-            yield from (name for one in graph.node for name in _read(one) if name not in inner)
+            inner = {name for child in graph.node for name in child.output}
+            inner |= {tensor.name for tensor in graph.initializer}
+            yield from (name for child in graph.node for name in _read(child) if name not in inner)

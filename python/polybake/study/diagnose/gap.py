@@ -53,7 +53,7 @@ class Gap:
         return relative_difference(self.theirs, self.own)
 
     def explanation(
-        self, one: Departure, vectors: Vectors, rounding: Rounding | None = None
+        self, departure: Departure, vectors: Vectors, rounding: Rounding | None = None
     ) -> Explanation:
         """Say how much of the gap a departure's vectors explain, once they are rounded.
 
@@ -61,15 +61,15 @@ class Gap:
         the edge of a step takes the others' side, as arithmetic may have put it on either.
         """
         if vectors.shape != self.theirs.shape or not np.isfinite(vectors).all():
-            shown = np.full(len(self.theirs), -np.inf)
-            return Explanation(one.name, one.parts, -np.inf, np.inf, shown)
+            parts = np.full(len(self.theirs), -np.inf)
+            return Explanation(departure.name, departure.parts, -np.inf, np.inf, parts)
         if rounding is not None:
             vectors = self._rounded(vectors, rounding)
-        left = np.linalg.norm(self.theirs - vectors, axis=1)
+        gap = np.linalg.norm(self.theirs - vectors, axis=1)
         before = np.where(self.of_texts > 0, self.of_texts, np.inf)
         whole = max(np.linalg.norm(self.of_texts), np.finfo(float).tiny)
-        part, largest = 1 - np.linalg.norm(left) / whole, relative_difference(vectors, self.theirs)
-        return Explanation(one.name, one.parts, float(part), largest, 1 - left / before)
+        part, largest = 1 - np.linalg.norm(gap) / whole, relative_difference(vectors, self.theirs)
+        return Explanation(departure.name, departure.parts, float(part), largest, 1 - gap / before)
 
     def _rounded(self, vectors: Vectors, rounding: Rounding) -> Vectors:
         theirs = self.theirs.astype(np.float32)
@@ -89,28 +89,28 @@ class Sample:
     def at(self, places: NDArray[np.intp]) -> Sample:
         """Return a part of the texts, by their places."""
         ways = self.ways
-        of_all = [ways.places[place] for place in places]
+        of_all = [ways.places[index] for index in places]
         gap = Gap(self.gap.theirs[places], self.gap.own[places])
         return Sample(Ways(ways.model, ways.texts, ways.prompt, of_all), gap)
 
-    def fed(self, one: Departure) -> tuple[object, ...] | None:
+    def fed(self, departure: Departure) -> tuple[object, ...] | None:
         """Return what a departure feeds the graph; None if it does not fit the tokenizer."""
         try:
-            return self.ways.fed(one.way)
+            return self.ways.fed(departure.way)
         except Exception:
             return None
 
-    def explanation(self, one: Departure) -> Explanation | None:
+    def explanation(self, departure: Departure) -> Explanation | None:
         """Return what a departure explains; None if it does not fit the model."""
-        rounding = one.way.stored if isinstance(one.way.stored, Rounding) else None
-        way = replace(one.way, stored=None) if rounding else one.way
+        rounding = departure.way.stored if isinstance(departure.way.stored, Rounding) else None
+        way = replace(departure.way, stored=None) if rounding else departure.way
         try:
             with np.errstate(all="ignore"):
-                return self.gap.explanation(one, self.ways.vectors(way), rounding)
+                return self.gap.explanation(departure, self.ways.vectors(way), rounding)
         except (PolybakeError, ValueError, IndexError):
             return None
 
 
 def done(explanations: Iterable[Explanation]) -> bool:
     """Return whether an explanation leaves no gap."""
-    return any(one.left <= LIMIT for one in explanations)
+    return any(explanation.left <= LIMIT for explanation in explanations)

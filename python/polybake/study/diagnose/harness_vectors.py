@@ -63,14 +63,14 @@ def _answers(
 ) -> ForeignVectors:
     harness, fingerprint = _started(client, model.absolute(), timeouts)
     try:
-        found = []
+        vectors = []
         for first in range(0, len(texts), _BATCH):
             request = Embed(texts=tuple(texts[first : first + _BATCH]), prompt=prompt)
-            found.append(_decoded(results_of(harness.ask(request, timeouts.answer))))
+            vectors.append(_decoded(results_of(harness.ask(request, timeouts.answer))))
         harness.ask(Stop(), timeouts.stop)
     finally:
         harness.kill()
-    return ForeignVectors(np.concatenate(found), fingerprint)
+    return ForeignVectors(np.concatenate(vectors), fingerprint)
 
 
 def _started(
@@ -91,8 +91,8 @@ def _started(
 
 def _decoded(results: object) -> NDArray[np.float32]:
     try:
-        encoded = EncodedVectors.model_validate(results)
-        vectors = decode_vectors(Vectors.model_validate(dict(encoded)))
+        answer = EncodedVectors.model_validate(results)
+        vectors = decode_vectors(Vectors.model_validate(dict(answer)))
     except (ValidationError, ValueError) as error:
         raise CheckFailed("harness: the results of embed are not dtype, shape and data") from error
     return np.asarray(vectors, np.float32)

@@ -45,21 +45,21 @@ def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
     beside = (unit_theirs * unit_own).sum(axis=1)
     nearest, near = _nearest(unit_theirs, unit_own, beside)
     exact = (near >= _EXACT) & (near - beside > _LESS)
-    moved = exact | (near - beside > _NEARER)
-    nearest = np.where(moved, _running(unit_theirs, unit_own, nearest, near, moved), rows)
-    sure = moved & (exact | _runs(nearest - rows, moved) | _runs(nearest + rows, moved))
-    most = len(rows) >= _ENOUGH and moved.mean() > 1 / 2 and _distinct(nearest[moved])
-    likely = moved if most else moved & (near >= _SAME)
+    moves = exact | (near - beside > _NEARER)
+    nearest = np.where(moves, _running(unit_theirs, unit_own, nearest, near, moves), rows)
+    sure = moves & (exact | _runs(nearest - rows, moves) | _runs(nearest + rows, moves))
+    most = len(rows) >= _ENOUGH and moves.mean() > 1 / 2 and _distinct(nearest[moves])
+    likely = moves if most else moves & (near >= _SAME)
     if likely.sum() > 1 and _distinct(nearest[likely]):
-        found = np.where(sure | likely, nearest, rows)
+        texts = np.where(sure | likely, nearest, rows)
     else:
-        found = np.where(sure, nearest, rows)
-    nearness = np.where(found == rows, beside, near)
+        texts = np.where(sure, nearest, rows)
+    nearness = np.where(texts == rows, beside, near)
     best = np.full(len(rows), -np.inf)
-    np.maximum.at(best, found, nearness)
-    taken = (nearness < best[found]) & ~sure & moved  # by a vector that is nearer to it
-    ended = moved & (found == rows) & _beside(sure)  # a run ends at a text that is missing here
-    result: _Rows = np.where(taken | ended, -1, found)
+    np.maximum.at(best, texts, nearness)
+    defeats = (nearness < best[texts]) & ~sure & moves  # by a vector that is nearer to it
+    ends = moves & (texts == rows) & _beside(sure)  # a run ends at a text that is missing here
+    result: _Rows = np.where(defeats | ends, -1, texts)
     return result
 
 
@@ -81,26 +81,26 @@ def _running(
     unit_own: NDArray[Any],
     nearest: _Rows,
     near: NDArray[Any],
-    moved: NDArray[np.bool_],
+    moves: NDArray[np.bool_],
 ) -> _Rows:
     """Choose, among texts with equal vectors, the neighbour of the previous row's text."""
-    found = nearest.copy()
-    for row in map(int, np.flatnonzero(moved[1:]) + 1):
-        for text in (found[row - 1] + 1, found[row - 1] - 1):
+    result = nearest.copy()
+    for row in map(int, np.flatnonzero(moves[1:]) + 1):
+        for text in (result[row - 1] + 1, result[row - 1] - 1):
             if 0 <= text < len(unit_own) and unit_theirs[row] @ unit_own[text] >= near[row] - (
                 1 - _EXACT
             ):
-                found[row] = text
+                result[row] = text
                 break
-    return found
+    return result
 
 
-def _runs(key: _Rows, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _runs(key: _Rows, moves: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which moved rows belong to a long enough run with one key."""
     ends = np.flatnonzero(np.diff(key) != 0) + 1
     groups = np.split(np.arange(len(key)), ends)
-    long = [moved[one].all() and len(one) >= _RUN for one in groups]
-    return np.repeat(np.asarray(long, bool), [len(one) for one in groups])
+    long = [moves[group].all() and len(group) >= _RUN for group in groups]
+    return np.repeat(np.asarray(long, bool), [len(group) for group in groups])
 
 
 def _beside(sure: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -114,49 +114,49 @@ def _distinct(rows: _Rows) -> bool:
     return len({*rows.tolist()}) >= 0.9 * len(rows)
 
 
-def described(found: _Rows, zeros: _Rows) -> tuple[str, ...]:
+def described(texts: _Rows, zeros: _Rows) -> tuple[str, ...]:
     """Describe the result of `order`, and rows of zeros, in lines that count from 1.
 
     There is none if each row holds its own text's vector.
     """
-    rows = np.arange(len(found))
-    said = []
-    if len(zeros) == len(found):
-        said.append("all rows are zeros")
+    rows = np.arange(len(texts))
+    lines = []
+    if len(zeros) == len(texts):
+        lines.append("all rows are zeros")
     elif len(zeros):
-        said.append(f"{listed('row', zeros)} {'is' if len(zeros) == 1 else 'are'} zeros")
-    if (found == rows).all():
-        return tuple(said)
-    return (*said, *_pattern(found, rows), *_foreign(found), *_counts(found))
+        lines.append(f"{listed('row', zeros)} {'is' if len(zeros) == 1 else 'are'} zeros")
+    if (texts == rows).all():
+        return tuple(lines)
+    return (*lines, *_pattern(texts, rows), *_foreign(texts), *_counts(texts))
 
 
-def _pattern(found: _Rows, rows: _Rows) -> Iterator[str]:
-    known = found >= 0
-    for size in {int(one) + 1 for one in found[:1] if one > 0}:
+def _pattern(texts: _Rows, rows: _Rows) -> Iterator[str]:
+    mask = texts >= 0
+    for size in {int(text) + 1 for text in texts[:1] if text > 0}:
         first = rows // size * size
-        if (found == first + np.minimum(first + size, len(rows)) - 1 - rows)[known].all():
+        if (texts == first + np.minimum(first + size, len(rows)) - 1 - rows)[mask].all():
             whole = size >= len(rows)
             yield "all rows are in reverse order" if whole else f"batches of {size} are reversed"
             return
-    swapped = [row for row in map(int, rows[known & (found != rows)]) if found[found[row]] == row]
-    runs = _offset_runs(found, rows)
-    if swapped and len(swapped) == sum(last - first for first, last, _ in runs):
-        pairs = [(row + 1, int(found[row]) + 1) for row in swapped if row < found[row]]
-        yield from (f"rows {one} and {other} are swapped" for one, other in pairs[:_NAMED])
+    swaps = [row for row in map(int, rows[mask & (texts != rows)]) if texts[texts[row]] == row]
+    runs = _offset_runs(texts, rows)
+    if swaps and len(swaps) == sum(last - first for first, last, _ in runs):
+        pairs = [(row + 1, int(texts[row]) + 1) for row in swaps if row < texts[row]]
+        yield from (f"rows {row} and {other} are swapped" for row, other in pairs[:_NAMED])
         if len(pairs) > _NAMED:
             yield f"and {len(pairs) - _NAMED} more pairs of rows are swapped"
         return
     if len(runs) <= _NAMED:
-        yield from (_run(*one, len(rows)) for one in runs)
+        yield from (_run(*run, len(rows)) for run in runs)
         return
-    moved = rows[known & (found != rows)]
-    shown = ", ".join(f"row {row + 1} is text {found[row] + 1}'s" for row in moved[:_NAMED])
-    yield f"{len(moved)} rows are in another order: {shown}, and so on"
+    strays = rows[mask & (texts != rows)]
+    sample = ", ".join(f"row {row + 1} is text {texts[row] + 1}'s" for row in strays[:_NAMED])
+    yield f"{len(strays)} rows are in another order: {sample}, and so on"
 
 
-def _offset_runs(found: _Rows, rows: _Rows) -> list[tuple[int, int, int]]:
+def _offset_runs(texts: _Rows, rows: _Rows) -> list[tuple[int, int, int]]:
     """Return each moved run: its first row, the row after its last, and the offset of its texts."""
-    key = np.where(found < 0, 0, found - rows)
+    key = np.where(texts < 0, 0, texts - rows)
     ends = [*np.flatnonzero(np.diff(key)) + 1, len(rows)]
     starts = [0, *ends[:-1]]
     return [
@@ -177,34 +177,34 @@ def _run(first: int, last: int, by: int, count: int) -> str:
     return f"rows {first + 1} to {last} are each {whose}"
 
 
-def _foreign(found: _Rows) -> Iterator[str]:
+def _foreign(texts: _Rows) -> Iterator[str]:
     """Describe rows that hold no given text's vector."""
-    rows = np.flatnonzero(found < 0)
+    rows = np.flatnonzero(texts < 0)
     if len(rows):
         yield f"{listed('row', rows)} {'is' if len(rows) == 1 else 'are'} none of these texts'"
 
 
-def _counts(found: _Rows) -> Iterator[str]:
+def _counts(texts: _Rows) -> Iterator[str]:
     """Describe texts with several rows, and texts with none."""
-    times = Counter(found[found >= 0].tolist())
+    times = Counter(texts[texts >= 0].tolist())
     twice = [text for text, count in times.items() if count > 1]
-    lost = [text for text in range(len(found)) if text not in times]
+    lost = [text for text in range(len(texts)) if text not in times]
     if len(twice) == 1:
-        where = np.flatnonzero(found == twice[0])
+        where = np.flatnonzero(texts == twice[0])
         yield f"the vector of text {twice[0] + 1} stands in {listed('row', where)}"
     elif twice:
         yield f"the vectors of {listed('text', np.asarray(twice))} stand in several rows"
     if lost:
-        texts = listed("text", np.asarray(lost))
-        one = len(lost) == 1
-        yield f"the vector of {texts} is lost" if one else f"the vectors of {texts} are lost"
+        names = listed("text", np.asarray(lost))
+        single = len(lost) == 1
+        yield f"the vector of {names} is lost" if single else f"the vectors of {names} are lost"
 
 
 def listed(noun: str, places: _Rows) -> str:
     """Name places, from 1, such as ``rows 3, 4 and 9``; of many, only the first."""
-    shown = [str(one + 1) for one in places[:_NAMED]]
+    names = [str(index + 1) for index in places[:_NAMED]]
     if len(places) > _NAMED:
-        shown.append(f"{len(places) - _NAMED} more")
-    if len(shown) == 1:
-        return f"{noun} {shown[0]}"
-    return f"{noun}s {', '.join(shown[:-1])} and {shown[-1]}"
+        names.append(f"{len(places) - _NAMED} more")
+    if len(names) == 1:
+        return f"{noun} {names[0]}"
+    return f"{noun}s {', '.join(names[:-1])} and {names[-1]}"

@@ -112,9 +112,9 @@ class _Search:
         self.found: dict[Departure, Explanation] = {}
         self.sure: dict[Departure, Explanation] = {}
 
-    def ended(self, known: list[Departure]) -> bool:
+    def ended(self, causes: list[Departure]) -> bool:
         """Try all until one explains the whole gap; return whether time ran out first."""
-        for group in self._candidates(known):
+        for group in self._candidates(causes):
             if not (self._over() and group[0].slow):
                 self._try(group)
             if done(self.sure.values()):
@@ -124,22 +124,22 @@ class _Search:
             self._confirm(parts)
         return over
 
-    def _candidates(self, known: list[Departure]) -> Iterator[list[Departure]]:
+    def _candidates(self, causes: list[Departure]) -> Iterator[list[Departure]]:
         """Yield what is tried together, in the order of trying."""
-        yield from self._groups(known)
+        yield from self._groups(causes)
         if subtracted := self._constant():
             yield [subtracted]
         for pair in self._pairs():
             yield [pair]
 
-    def _groups(self, known: list[Departure]) -> Iterator[list[Departure]]:
+    def _groups(self, causes: list[Departure]) -> Iterator[list[Departure]]:
         """Yield groups that feed the graph the same input, so that a group costs one run."""
         groups: dict[object, list[Departure]] = {}
-        for one in known:
-            if (fed := self.first.fed(one)) is not None:
-                groups.setdefault(fed, []).append(one)
+        for cause in causes:
+            if (key := self.first.fed(cause)) is not None:
+                groups.setdefault(key, []).append(cause)
         for group in sorted(groups.values(), key=self._cost):
-            yield [form for one in group for form in self._forms(one)]
+            yield [form for cause in group for form in self._forms(cause)]
 
     def _cost(self, group: list[Departure]) -> tuple[int, float]:
         """Return a rank, lower where it costs less, and how far its difference is from the gap."""
@@ -157,13 +157,13 @@ class _Search:
             rank = 1 if self._fits(way) else 3
         return rank, distance
 
-    def _distance(self, one: Departure) -> float:
+    def _distance(self, cause: Departure) -> float:
         """Return the logarithm of the factor between a departure's difference and the gap."""
-        return abs(math.log(self.sample.gap.largest / one.leaves)) if one.leaves else math.inf
+        return abs(math.log(self.sample.gap.largest / cause.leaves)) if cause.leaves else math.inf
 
-    def _runs_nothing(self, one: Departure) -> bool:
+    def _runs_nothing(self, cause: Departure) -> bool:
         """Return whether a departure feeds the graph like the model file."""
-        return self.first.fed(one) == self.first.ways.fed(Way())
+        return self.first.fed(cause) == self.first.ways.fed(Way())
 
     def _fits(self, way: Way) -> bool:
         """Return whether the tokens change in exactly the texts whose vectors differ."""
@@ -179,8 +179,8 @@ class _Search:
             yield departure
         else:
             yield rounding
-        if rounding and departure.way.stored is None and (both := departure.joined(rounding)):
-            yield both
+        if rounding and departure.way.stored is None and (pair := departure.joined(rounding)):
+            yield pair
 
     def _constant(self) -> Departure | None:
         """Return the constant vector that other texts than those of the second look determine."""
@@ -197,69 +197,69 @@ class _Search:
 
         Those of the best, and those that run no graph, come first, whatever time is left.
         """
-        single = {one: seen for one, seen in self.found.items() if _pairable(one, seen)}
-        ranked = sorted(single, key=lambda one: -single[one].explained)
-        cheap = {one for one in ranked if self._runs_nothing(one)}
-        pairs = list(combinations(ranked, 2))
-        first = {*combinations(ranked[:_PAIRED], 2), *filter(cheap.issuperset, pairs)}
-        alone = cache(lambda one: self._alone(one, single[one]))
+        single = {cause: result for cause, result in self.found.items() if _pairable(cause, result)}
+        ranking = sorted(single, key=lambda cause: -single[cause].explained)
+        cheap = {cause for cause in ranking if self._runs_nothing(cause)}
+        pairs = list(combinations(ranking, 2))
+        first = {*combinations(ranking[:_PAIRED], 2), *filter(cheap.issuperset, pairs)}
+        alone = cache(lambda cause: self._alone(cause, single[cause]))
         for best, other in sorted(pairs, key=lambda pair: pair not in first):
             if self._over() and (best, other) not in first:
                 return
             if pair := best.joined(other):
                 few, before = alone(best)
-                seen = few.explanation(pair)
-                if seen and (done([seen]) or 1 - seen.explained <= _GAIN * (1 - before)):
+                result = few.explanation(pair)
+                if result and (done([result]) or 1 - result.explained <= _GAIN * (1 - before)):
                     yield pair
 
-    def _alone(self, one: Departure, seen: Explanation) -> tuple[Sample, float]:
+    def _alone(self, cause: Departure, result: Explanation) -> tuple[Sample, float]:
         """Return the texts of which a departure leaves most, and what it explains of them."""
-        left = (1 - seen.shown) * self.first.gap.of_texts
-        few = self.first.at(np.argsort(-left, kind="stable")[:_FEW])
-        alone = few.explanation(one)
+        gaps = (1 - result.shown) * self.first.gap.of_texts
+        few = self.first.at(np.argsort(-gaps, kind="stable")[:_FEW])
+        alone = few.explanation(cause)
         return few, alone.explained if alone else 0.0
 
     def _try(self, group: list[Departure]) -> None:
-        best = max(self.found.values(), key=lambda one: one.explained, default=None)
+        best = max(self.found.values(), key=lambda result: result.explained, default=None)
         so_far = f"; best so far: {best.explained:.1%} {best.name}" if best else ""
-        what = "pairs of known" if all(one.parts > 1 for one in group) else "known"
-        self.tell(f"trying {what} differences, {len(self.found)} tried{so_far}")
-        for one in group:
-            if _in_whole_batches(one):
-                self._try_whole(one)
-            elif seen := self.first.explanation(one):
-                self.found[one] = seen
-                if done([seen]):
-                    self._put(one)
+        kind = "pairs of known" if all(cause.parts > 1 for cause in group) else "known"
+        self.tell(f"trying {kind} differences, {len(self.found)} tried{so_far}")
+        for cause in group:
+            if _in_whole_batches(cause):
+                self._try_whole(cause)
+            elif result := self.first.explanation(cause):
+                self.found[cause] = result
+                if done([result]):
+                    self._put(cause)
 
-    def _try_whole(self, one: Departure) -> None:
+    def _try_whole(self, cause: Departure) -> None:
         """Try a departure on all texts of one batch: the batch with the fewest tokens."""
-        size, count = one.way.batch or 1, len(self.lengths)
+        size, count = cause.way.batch or 1, len(self.lengths)
         batches = [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
         costs = [int(len(places) * self.lengths[places].max()) for places in batches]
         cheapest = int(np.argmin(costs))
         if costs[cheapest] > _WHOLE:
             return
-        seen = self.sample.at(batches[cheapest]).explanation(one)
-        if seen and seen.explained >= IN_PART:
-            shown = dict(zip(batches[cheapest].tolist(), seen.shown, strict=True))
-            each = [shown.get(place, seen.explained) for place in self.places.tolist()]
-            self.found[one] = self.sure[one] = replace(seen, shown=np.asarray(each))
+        result = self.sample.at(batches[cheapest]).explanation(cause)
+        if result and result.explained >= IN_PART:
+            shares = dict(zip(batches[cheapest].tolist(), result.shown, strict=True))
+            each = [shares.get(index, result.explained) for index in self.places.tolist()]
+            self.found[cause] = self.sure[cause] = replace(result, shown=np.asarray(each))
 
-    def _put(self, one: Departure) -> None:
+    def _put(self, cause: Departure) -> None:
         """Explain with the texts of the second look."""
-        seen = self.found[one] if self.first is self.second else self.second.explanation(one)
-        if seen:
-            self.sure[one] = seen
+        result = self.found[cause] if self.first is self.second else self.second.explanation(cause)
+        if result:
+            self.sure[cause] = result
 
     def _confirm(self, parts: int) -> None:
         """Take a second look at the best departures of this many parts."""
-        kept = [one for one in self.found.items() if one[0].parts == parts]
-        ranked = sorted((seen.explained for _, seen in kept), reverse=True)
-        least = max([_LEAST, *ranked[_BEST - 1 : _BEST]])
-        for one, seen in kept:
-            if seen.explained >= least and one not in self.sure:
-                self._put(one)
+        items = [item for item in self.found.items() if item[0].parts == parts]
+        shares = sorted((result.explained for _, result in items), reverse=True)
+        least = max([_LEAST, *shares[_BEST - 1 : _BEST]])
+        for cause, result in items:
+            if result.explained >= least and cause not in self.sure:
+                self._put(cause)
 
     def _over(self) -> bool:
         return time.process_time() - self.began > _TIME
@@ -277,39 +277,39 @@ def _places(
     spread = np.linspace(0, len(gaps) - 1, min(len(gaps), most)).astype(int)
     longest = int(np.argmax(lengths))
     short = lengths[longest] <= tokens // 2
-    kept = {longest: int(lengths[longest])} if short else {}
-    for place in np.stack([worst[: len(spread)], spread], axis=1).ravel().tolist():
-        fits = len(kept) < _SHORTEST or sum(kept.values()) + lengths[place] <= tokens
-        if fits and len(kept) < most:
-            kept[place] = int(lengths[place])
-    return np.asarray(sorted(kept))
+    sizes = {longest: int(lengths[longest])} if short else {}
+    for index in np.stack([worst[: len(spread)], spread], axis=1).ravel().tolist():
+        fits = len(sizes) < _SHORTEST or sum(sizes.values()) + lengths[index] <= tokens
+        if fits and len(sizes) < most:
+            sizes[index] = int(lengths[index])
+    return np.asarray(sorted(sizes))
 
 
-def _in_whole_batches(one: Departure) -> bool:
+def _in_whole_batches(cause: Departure) -> bool:
     """Return whether a vector depends on all texts of its batch."""
-    return one.way.graph is not None and one.way.batch not in (None, 1)
+    return cause.way.graph is not None and cause.way.batch not in (None, 1)
 
 
-def _pairable(one: Departure, seen: Explanation) -> bool:
+def _pairable(cause: Departure, result: Explanation) -> bool:
     """Return whether a single departure changes vectors; a changed graph must explain some."""
-    least = _WORTH if one.way.graph else -np.inf
-    changes = bool(seen.shown.any()) and seen.explained >= least
-    return one.parts == 1 and changes and not _in_whole_batches(one)
+    least = _WORTH if cause.way.graph else -np.inf
+    changes = bool(result.shown.any()) and result.explained >= least
+    return cause.parts == 1 and changes and not _in_whole_batches(cause)
 
 
-def _distinct(found: Collection[Explanation]) -> list[Explanation]:
+def _distinct(results: Collection[Explanation]) -> list[Explanation]:
     """Sort best first, and merge departures that explain the same of every text."""
-    alone = max((one.explained for one in found if one.parts == 1), default=0.0)
-    ranked = sorted(found, key=lambda one: (-round(one.explained, 4), one.parts))
-    kept: list[Explanation] = []
-    for one in ranked:
-        if one.explained <= 0:
+    alone = max((result.explained for result in results if result.parts == 1), default=0.0)
+    ranking = sorted(results, key=lambda result: (-round(result.explained, 4), result.parts))
+    best: list[Explanation] = []
+    for item in ranking:
+        if item.explained <= 0:
             break
-        if one.parts > 1 and 1 - one.explained > _GAIN * (1 - max(alone, 0.0)):
+        if item.parts > 1 and 1 - item.explained > _GAIN * (1 - max(alone, 0.0)):
             continue
-        same = next((each for each in kept if np.allclose(each.shown, one.shown, atol=1e-4)), None)
+        same = next((each for each in best if np.allclose(each.shown, item.shown, atol=1e-4)), None)
         if same is None:
-            kept.append(one)
-        elif same.parts == one.parts:
-            kept[kept.index(same)] = replace(same, name=f"{same.name}, or {one.name}")
-    return kept
+            best.append(item)
+        elif same.parts == item.parts:
+            best[best.index(same)] = replace(same, name=f"{same.name}, or {item.name}")
+    return best

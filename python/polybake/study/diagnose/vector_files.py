@@ -26,19 +26,19 @@ def read_vectors(
     A table has a column of lists, which a CSV has as ``[0.1, 0.2]`` or ``{0.1, 0.2}``. Without a
     file of texts they are a column of the same table.
     """
-    found: list[str]
+    all_texts: list[str]
     if vectors.suffix.lower() == ".npy":
         if texts is None:
             raise InputError(f"{vectors}: holds no texts; give them by --texts FILE")
         rows: Any = _array(vectors)
-        found = []
+        all_texts = []
     else:
-        listed = list(_rows(vectors))
-        rows = [_vector(vectors, place, row, column) for place, row in enumerate(listed, start=1)]
-        found = [] if texts else [_text(vectors, row, text_column) for row in listed]
+        table = list(_rows(vectors))
+        rows = [_vector(vectors, number, row, column) for number, row in enumerate(table, start=1)]
+        all_texts = [] if texts else [_text(vectors, row, text_column) for row in table]
     if texts is not None:
-        found = read_texts(texts, text_column)
-    return found, _matrix(vectors, rows, len(found))
+        all_texts = read_texts(texts, text_column)
+    return all_texts, _matrix(vectors, rows, len(all_texts))
 
 
 def read_texts(path: Path, column: str) -> list[str]:
@@ -94,20 +94,20 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
         raise InputError(f"{path}: cannot be read ({reason}); give one of: {_KINDS}") from error
 
 
-def _vector(path: Path, place: int, row: Mapping[str, Any], column: str) -> list[float]:
+def _vector(path: Path, number: int, row: Mapping[str, Any], column: str) -> list[float]:
     if not isinstance(row, Mapping) or column not in row:
-        known = ", ".join(row) if isinstance(row, Mapping) else "none"
+        names = ", ".join(row) if isinstance(row, Mapping) else "none"
         raise InputError(
-            f"{path}: row {place} has no column {column!r}; choose by --column one of: {known}"
+            f"{path}: row {number} has no column {column!r}; choose by --column one of: {names}"
         )
     value = row[column]
     try:
         if isinstance(value, str):
             value = json.loads(value.translate({ord("{"): "[", ord("}"): "]"}))
-        return [float(one) for one in value]
+        return [float(element) for element in value]
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: row {place}: {column!r} is no list of numbers; write it as [0.1, 0.2]"
+            f"{path}: row {number}: {column!r} is no list of numbers; write it as [0.1, 0.2]"
         ) from error
 
 

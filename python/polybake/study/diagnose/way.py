@@ -55,7 +55,7 @@ class Way:
     @property
     def stages(self) -> frozenset[str]:
         """The stages that differ from the model file."""
-        return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
+        return frozenset(item.name for item in fields(self) if getattr(self, item.name) is not None)
 
     @property
     def layers(self) -> bool:
@@ -109,36 +109,36 @@ class Ways:
     def _of_rows(self, way: Way, rows: Sequence[_Row]) -> Vectors:
         """Return vectors of rows that do not depend on their batch; known rows do not run again."""
         key = (way.batch, way.graph, way.layer, way.pool, way.left_out)
-        known = self._known.setdefault(key, {})
-        missing = [row for row in dict.fromkeys(rows) if row not in known]
+        vectors = self._known.setdefault(key, {})
+        missing = [row for row in dict.fromkeys(rows) if row not in vectors]
         if missing:
             alike = _alike(missing, _BUDGET if way.batch is None else 0)
-            batches = [_Batch([missing[one] for one in places], places) for places in alike]
-            known.update(zip(missing, self._of_batches(way, batches), strict=True))
-        return np.stack([known[row] for row in rows])
+            batches = [_Batch([missing[index] for index in places], places) for places in alike]
+            vectors.update(zip(missing, self._of_batches(way, batches), strict=True))
+        return np.stack([vectors[row] for row in rows])
 
     def _of_batches(self, way: Way, batches: Sequence[_Batch]) -> Vectors:
         contract = self.model.manifest.contract
-        found = []
+        vectors = []
         for batch in batches:
             feed = way.feed or partial(_own_feed, self.prompt)
             arrays = feed(contract, batch.rows, batch.width)
             values = self.model.values(arrays, way.graph, layers=way.layers)
             if way.masked:
                 values = {**values, **_mask(contract, batch.rows, arrays)}
-            found.append(self._finished(way, values)[: len(batch.places)])
-        places = [place for batch in batches for place in batch.places]
-        x: Vectors = np.concatenate(found)[np.argsort(places)]
+            vectors.append(self._finished(way, values)[: len(batch.places)])
+        places = [index for batch in batches for index in batch.places]
+        x: Vectors = np.concatenate(vectors)[np.argsort(places)]
         return x
 
     def _finished(self, way: Way, values: NamedArrays) -> Vectors:
         """Run the steps on the encoder's output for a batch."""
         x = values[way.layer or self.model.states[0]]
-        for place in range(len(self.model.manifest.steps)):
-            if way.pool is not None and place == self.model.pooled_at:
+        for index in range(len(self.model.manifest.steps)):
+            if way.pool is not None and index == self.model.pooled_at:
                 x = way.pool(x, values)
-            elif place != way.left_out:
-                x = self.model.step(place, values, x)
+            elif index != way.left_out:
+                x = self.model.step(index, values, x)
         return x
 
     def _tokenized(
@@ -151,8 +151,8 @@ class Ways:
         """Return the token ids of the texts at these places."""
         own = self.model.manifest.contract.prompts[self.prompt] if self.prompt is not None else ""
         before = own if prompt is None else prompt
-        own_texts = [self.texts[place] for place in places]
-        texts = [before + (text(one) if text else one) for one in own_texts]
+        own_texts = [self.texts[index] for index in places]
+        texts = [before + (text(content) if text else content) for content in own_texts]
         tokenizer = self.model.tokenizer
         rows = tokens(tokenizer, texts) if tokens else tokenizer.encode(texts)
         return tuple(map(tuple, rows))
@@ -162,25 +162,25 @@ class Ways:
 
         A changed graph may depend on the whole batch, as dynamic int8 does: it gets whole batches.
         """
-        found, size = [], way.batch or 1
-        for number in sorted({place // size for place in self.places}):
+        batches, size = [], way.batch or 1
+        for number in sorted({index // size for index in self.places}):
             members = tuple(range(number * size, min((number + 1) * size, len(self.texts))))
             beside = self._rows(way.text, way.prompt, way.tokens, members)
             width = max(map(len, beside))
-            wanted = [one for one, place in enumerate(self.places) if place // size == number]
+            slots = [row for row, index in enumerate(self.places) if index // size == number]
             if way.graph is not None:
-                others = [one for one in members if one not in {self.places[two] for two in wanted}]
-                taken = [
-                    *(rows[one] for one in wanted),
-                    *(beside[one - members[0]] for one in others),
+                rest = [item for item in members if item not in {self.places[row] for row in slots}]
+                group = [
+                    *(rows[row] for row in slots),
+                    *(beside[item - members[0]] for item in rest),
                 ]
-                found.append(_Batch(taken, wanted))
+                batches.append(_Batch(group, slots))
                 continue
             several = max(1, _BUDGET // max(1, width))
-            for first in range(0, len(wanted), several):
-                some = wanted[first : first + several]
-                found.append(_Batch([rows[one] for one in some], some, width))
-        return found
+            for first in range(0, len(slots), several):
+                some = slots[first : first + several]
+                batches.append(_Batch([rows[row] for row in some], some, width))
+        return batches
 
 
 @dataclass(frozen=True)
@@ -198,17 +198,17 @@ def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) ->
 
 def _mask(contract: Contract, rows: Rows, arrays: NamedArrays) -> NamedArrays:
     """Return the mask of the texts, as wide as what was fed."""
-    names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    width = next(arrays[name].shape[1] for name in names)
-    return {name: one for name, one in feeds(contract, rows, None, width).items() if name in names}
+    keys = {item.name for item in contract.inputs if item.feed == "attention_mask"}
+    width = next(arrays[name].shape[1] for name in keys)
+    return {name: mask for name, mask in feeds(contract, rows, None, width).items() if name in keys}
 
 
 def _alike(rows: Sequence[_Row], budget: int) -> list[list[int]]:
     """Return batches of places whose rows are of like length."""
     batches: list[list[int]] = []
-    for place in sorted(range(len(rows)), key=lambda place: -len(rows[place])):
+    for index in sorted(range(len(rows)), key=lambda index: -len(rows[index])):
         if batches and (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) <= budget:
-            batches[-1].append(place)
+            batches[-1].append(index)
         else:
-            batches.append([place])
+            batches.append([index])
     return batches

@@ -34,23 +34,23 @@ def parts_lines(parts: ModelParts) -> Iterator[str]:
 
 def modules_lines(modules: Iterable[ModuleChange]) -> Iterator[str]:
     """Yield which modules of the graph differ; layers of one kind share a line."""
-    lines = [_module(one) for one in merged(modules)]
+    lines = [_module(change) for change in merged(modules)]
     yield from _lines("modules", lines or ["equal operators and weights, joined otherwise"])
 
 
 def stages_lines(stages: Iterable[StageResult]) -> Iterator[str]:
     """Yield what was seen in each stage, and the text that differs most."""
-    for seen in stages:
-        count = f"{seen.differing} of {seen.texts}" if seen.differing else str(seen.texts)
-        what = "token ids" if seen.stage is Stage.TOKENIZE else "vectors"
-        which = "other" if seen.differing else "the same"
-        yield _line(seen.stage, f"{count} texts have {which} {what}{_figures(seen)}")
-        if seen.worst is not None:
-            worst = seen.worst if isinstance(seen.worst, str) else " | ".join(seen.worst)
-            shown = worst if len(worst) <= _TEXT else f"{worst[: _TEXT - 1]}…"
-            place = "the first" if seen.stage is Stage.TOKENIZE else "most"
+    for result in stages:
+        count = f"{result.differing} of {result.texts}" if result.differing else str(result.texts)
+        what = "token ids" if result.stage is Stage.TOKENIZE else "vectors"
+        which = "other" if result.differing else "the same"
+        yield _line(result.stage, f"{count} texts have {which} {what}{_figures(result)}")
+        if result.worst is not None:
+            worst = result.worst if isinstance(result.worst, str) else " | ".join(result.worst)
+            text = worst if len(worst) <= _TEXT else f"{worst[: _TEXT - 1]}…"
+            label = "the first" if result.stage is Stage.TOKENIZE else "most"
             empty = "the empty text" if not worst else "white space alone"
-            yield _line("", f"{place}: {empty}" if blank(seen.worst) else f'{place}: "{shown}"')
+            yield _line("", f"{label}: {empty}" if blank(result.worst) else f'{label}: "{text}"')
 
 
 def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:
@@ -71,17 +71,17 @@ def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:
         )
 
 
-def _figures(seen: StageResult) -> str:
-    if seen.stage is Stage.TOKENIZE or not seen.texts:
+def _figures(result: StageResult) -> str:
+    if result.stage is Stage.TOKENIZE or not result.texts:
         return ""
-    unit = f" {seen.unit}" if seen.unit else ""
-    largest = f", an element by at most {seen.largest:.2g}{unit}"
-    found = seen.cosines if seen.differing else None
-    if found is None:
+    unit = f" {result.unit}" if result.unit else ""
+    largest = f", an element by at most {result.largest:.2g}{unit}"
+    stats = result.cosines if result.differing else None
+    if stats is None:
         return largest
     return (
-        f"{largest}; cosine {_cosine(found.least)} at least, {_cosine(found.hundredth)} at 1 %, "
-        f"{_cosine(found.median)} in the median"
+        f"{largest}; cosine {_cosine(stats.least)} at least, {_cosine(stats.hundredth)} at 1 %, "
+        f"{_cosine(stats.median)} in the median"
     )
 
 
@@ -98,40 +98,40 @@ _KINDS = {
 
 def _module(change: ModuleChange) -> str:
     """Return a line such as ``encoder.layer.0-5: 24 weights changed (most in …)``."""
-    said = []
+    parts = []
     for kind, word in _KINDS.items():
-        if found := change.of_kind(kind):
-            plural = "s" * (len(found) > 1)
-            said.append(f"{len(found)} weight{plural} {word} ({_weight(found)})")
-    if said and change.equal:
-        said.append(f"{change.equal} equal")
-    kept = change.nodes_removed & change.nodes_added  # with other inputs or attributes
+        if weights := change.of_kind(kind):
+            plural = "s" * (len(weights) > 1)
+            parts.append(f"{len(weights)} weight{plural} {word} ({_weight(weights)})")
+    if parts and change.equal:
+        parts.append(f"{change.equal} equal")
+    overlap = change.nodes_removed & change.nodes_added  # with other inputs or attributes
     for word, operators in (
-        ("changed", kept),
-        ("removed", change.nodes_removed - kept),
-        ("added", change.nodes_added - kept),
+        ("changed", overlap),
+        ("removed", change.nodes_removed - overlap),
+        ("added", change.nodes_added - overlap),
     ):
         if operators:
-            counted = [f"{times} {name}" for name, times in operators.most_common()]
-            said.append(f"operators {word}: {_first(counted, _OPERATORS)}")
-    return f"{change.module or 'graph'}: {'; '.join(said)}"
+            counts = [f"{times} {name}" for name, times in operators.most_common()]
+            parts.append(f"operators {word}: {_first(counts, _OPERATORS)}")
+    return f"{change.module or 'graph'}: {'; '.join(parts)}"
 
 
-def _weight(found: Sequence[WeightChange]) -> str:
+def _weight(changes: Sequence[WeightChange]) -> str:
     """Describe the weight that differs most, or the first if none can be compared."""
-    compared = [one for one in found if one.largest]
-    one = max(compared or found[:1], key=lambda one: one.largest or 0.0)
-    if one.kind == "renamed":
-        return f"{one.name} -> {one.now}"
-    if one.kind in ("retyped", "reshaped"):
-        told = f"{one.name}: {one.before} -> {one.after}"
+    compared = [change for change in changes if change.largest]
+    worst = max(compared or changes[:1], key=lambda change: change.largest or 0.0)
+    if worst.kind == "renamed":
+        return f"{worst.name} -> {worst.now}"
+    if worst.kind in ("retyped", "reshaped"):
+        name = f"{worst.name}: {worst.before} -> {worst.after}"
     else:
-        told = one.name
+        name = worst.name
     if not compared:
-        return told
-    cosines = [one.cosine for one in compared if one.cosine is not None]
+        return name
+    cosines = [change.cosine for change in compared if change.cosine is not None]
     least = f", cosine {_cosine(min(cosines))} at least" if cosines else ""
-    return f"most in {told}, an element by {one.largest:.2g}{least}"
+    return f"most in {name}, an element by {worst.largest:.2g}{least}"
 
 
 def _cosine(cosine: float) -> str:

@@ -28,9 +28,9 @@ def facts(
         "after": _file(parts.after),
         "verdict": {**asdict(verdict), "line": str(verdict)},
         "parts": {part: not parts.differs(part) for part in (*DECIDING, *SAYING)},
-        "changes": [{"place": one.place, "change": one.change} for one in parts.changes],
-        "modules": [_module(one) for one in modules],
-        "stages": [_stage(one) for one in stages],
+        "changes": [{"place": change.place, "change": change.change} for change in parts.changes],
+        "modules": [_module(module) for module in modules],
+        "stages": [_stage(stage) for stage in stages],
         "neighbours": neighbours and _neighbours(neighbours),
         "shortened": shorter,
     }
@@ -46,8 +46,8 @@ def _file(head: FileHead) -> dict[str, Any]:
 
 def _module(change: ModuleChange) -> dict[str, Any]:
     weights = [
-        asdict(one) | {"largest": _finite(one.largest), "cosine": _finite(one.cosine)}
-        for one in change.weights
+        asdict(weight) | {"largest": _finite(weight.largest), "cosine": _finite(weight.cosine)}
+        for weight in change.weights
     ]
     return {
         "module": change.module,
@@ -58,22 +58,22 @@ def _module(change: ModuleChange) -> dict[str, Any]:
     }
 
 
-def _stage(seen: StageResult) -> dict[str, Any]:
-    found = {
-        "stage": str(seen.stage),
-        "texts": seen.texts,
-        "differing": seen.differing,
-        "worst": seen.worst,
+def _stage(result: StageResult) -> dict[str, Any]:
+    data = {
+        "stage": str(result.stage),
+        "texts": result.texts,
+        "differing": result.differing,
+        "worst": result.worst,
     }
-    if seen.stage is Stage.TOKENIZE:
-        return found
-    cosines = seen.cosines
-    return found | {"largest": _finite(seen.largest), "cosines": cosines and cosines._asdict()}
+    if result.stage is Stage.TOKENIZE:
+        return data
+    cosines = result.cosines
+    return data | {"largest": _finite(result.largest), "cosines": cosines and cosines._asdict()}
 
 
-def _neighbours(found: Neighbours) -> dict[str, Any]:
+def _neighbours(neighbours: Neighbours) -> dict[str, Any]:
     """Return the neighbours without the share of each text."""
-    return {name: value for name, value in asdict(found).items() if name != "shares"}
+    return {name: value for name, value in asdict(neighbours).items() if name != "shares"}
 
 
 def _finite(number: float | None) -> float | None:

@@ -27,55 +27,55 @@ def compare_graphs(before: Path, after: Path) -> tuple[ModuleChange, ...]:
     The names of values are ignored, as they number the nodes of the whole graph; so graphs that
     only join equal operators in another way show no difference. Weights are compared one by one.
     """
-    found: dict[str, ModuleChange] = {}
+    changes: dict[str, ModuleChange] = {}
     graphs = [read_skeleton(path, _SMALL) for path in (before, after)]
     operators = [_operators(graph) for graph in graphs]
     for module in dict.fromkeys([*operators[0], *operators[1]]):
-        one, other = operators[0][module], operators[1][module]
-        change = found[module] = ModuleChange(module)
-        change.nodes_removed = _named(one - other)
-        change.nodes_added = _named(other - one)
+        first, second = operators[0][module], operators[1][module]
+        change = changes[module] = ModuleChange(module)
+        change.nodes_removed = _named(first - second)
+        change.nodes_added = _named(second - first)
     with stored_weights(before) as old, stored_weights(after) as new:
         names, others = (
             [name for name in weights if name not in literals]
             for weights, literals in zip((old, new), map(_literals, graphs), strict=True)
         )
         for name in names:
-            _of(name, found).equal += 1
+            _of(name, changes).equal += 1
         for weight in compare_weights(old, new, names, others):
-            change = _of(weight.name, found)
+            change = _of(weight.name, changes)
             change.weights.append(weight)
             change.equal -= weight.kind != "new"
-    return tuple(change for change in found.values() if change.differs)
+    return tuple(change for change in changes.values() if change.differs)
 
 
-def _of(name: str, found: dict[str, ModuleChange]) -> ModuleChange:
+def _of(name: str, changes: dict[str, ModuleChange]) -> ModuleChange:
     """Return the change of the module that a weight belongs to."""
-    return found.setdefault(_module(name), ModuleChange(_module(name)))
+    return changes.setdefault(_module(name), ModuleChange(_module(name)))
 
 
 def _operators(model: onnx.ModelProto) -> defaultdict[str, Counter[tuple[str, str]]]:
     """Count the operators of each module, by their attributes, literals and weights."""
-    found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    counts: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     literals = _literals(model)
     weights = {tensor.name for tensor in model.graph.initializer} - literals.keys()
     for node in every_node(model):
-        read = (literals.get(name, name if name in weights else "") for name in node.input)
+        inputs = (literals.get(name, name if name in weights else "") for name in node.input)
         attributes = sorted(map(_attribute, node.attribute))
-        found[_module(node.name.rpartition("/")[0])][
-            node.op_type, "; ".join([*read, *attributes])
+        counts[_module(node.name.rpartition("/")[0])][
+            node.op_type, "; ".join([*inputs, *attributes])
         ] += 1
     for opset in model.opset_import:
-        found[""][f"opset {opset.domain or 'ai.onnx'} {opset.version}", ""] += 1
-    return found
+        counts[""][f"opset {opset.domain or 'ai.onnx'} {opset.version}", ""] += 1
+    return counts
 
 
 def _attribute(attribute: onnx.AttributeProto) -> str:
     """Return an attribute as text; of a subgraph only the name, as its nodes are counted, too."""
     if attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
         return str(attribute.name)
-    stored: bytes = attribute.SerializeToString(deterministic=True)
-    return stored.hex()
+    data: bytes = attribute.SerializeToString(deterministic=True)
+    return data.hex()
 
 
 def _literals(model: onnx.ModelProto) -> dict[str, str]:
@@ -102,5 +102,5 @@ def _module(name: str) -> str:
     for prefix in INTEGERS:
         name = name.removeprefix(prefix)
     parts = [part for part in re.split(r"[./]", name) if part]
-    numbered = next((at for at, part in enumerate(parts) if part.isdigit()), None)
-    return ".".join(parts[: 1 if numbered is None else numbered + 1])
+    index = next((at for at, part in enumerate(parts) if part.isdigit()), None)
+    return ".".join(parts[: 1 if index is None else index + 1])

@@ -35,7 +35,7 @@ class ModuleChange:
 
     def of_kind(self, kind: str) -> list[WeightChange]:
         """Return the weights with this kind of change."""
-        return [one for one in self.weights if one.kind == kind]
+        return [weight for weight in self.weights if weight.kind == kind]
 
 
 def merged(changes: Iterable[ModuleChange]) -> list[ModuleChange]:
@@ -50,8 +50,8 @@ def _together(group: list[ModuleChange]) -> ModuleChange:
     first, last = group[0].module, _NUMBER.search(group[-1].module)
     return ModuleChange(
         f"{first}-{last[0]}" if last and len(group) > 1 else first,
-        sum(one.equal for one in group),
-        [weight for one in group for weight in one.weights],
-        sum((one.nodes_removed for one in group), Counter()),
-        sum((one.nodes_added for one in group), Counter()),
+        sum(change.equal for change in group),
+        [weight for change in group for weight in change.weights],
+        sum((change.nodes_removed for change in group), Counter()),
+        sum((change.nodes_added for change in group), Counter()),
     )

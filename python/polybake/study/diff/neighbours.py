@@ -58,22 +58,22 @@ def compare_neighbours(
     """
     if len(vectors) <= NEAREST:
         return None
-    old, new = (_numbers(one, before) for one in vectors.arrays("document"))
-    old_queries, new_queries = (_numbers(one, before) for one in vectors.arrays("query"))
+    old, new = (_numbers(array, before) for array in vectors.arrays("document"))
+    old_queries, new_queries = (_numbers(array, before) for array in vectors.arrays("query"))
     places = np.linspace(0, len(old) - 1, min(_QUERIES, len(old))).astype(int)
     expected = _similarities(old_queries, old, before.similarity, places)
-    found = _similarities(new_queries, new, after.similarity, places)
-    alone = _shares(expected, found)
+    result = _similarities(new_queries, new, after.similarity, places)
+    alone = _shares(expected, result)
     meeting = []
     if comparable:
-        shared = np.where((np.arange(len(old)) % 2 == 0)[:, np.newaxis], old, new)
+        mixture = np.where((np.arange(len(old)) % 2 == 0)[:, np.newaxis], old, new)
         similarity = _stored(before.similarity, old)
         meeting = [
             _shares(expected, _similarities(new_queries, index, similarity, places))
-            for index in (old, shared)
+            for index in (old, mixture)
         ]
     means = [float(shares.mean()) for shares in meeting]
-    correlations = [_correlation(*rows) for rows in zip(expected, found, strict=True)]
+    correlations = [_correlation(*rows) for rows in zip(expected, result, strict=True)]
     return Neighbours(
         len(old),
         float(alone.mean()),
@@ -101,13 +101,13 @@ def _similarities(
     queries = queries[places]
     if similarity == "cosine":
         queries, texts = _directions(queries), _directions(texts)
-    found = queries @ texts.T
+    scores = queries @ texts.T
     if similarity == "euclidean":
-        found = 2 * found - np.sum(texts**2, axis=1)  # without the query's own length
-    others = np.ones(found.shape, bool)
-    others[np.arange(len(places)), places] = False
-    kept: Float64 = found[others].reshape(len(places), -1)
-    return kept
+        scores = 2 * scores - np.sum(texts**2, axis=1)  # without the query's own length
+    mask = np.ones(scores.shape, bool)
+    mask[np.arange(len(places)), places] = False
+    result: Float64 = scores[mask].reshape(len(places), -1)
+    return result
 
 
 def _stored(similarity: str, vectors: Float64) -> str:
@@ -122,27 +122,27 @@ def _directions(vectors: Float64) -> Float64:
     return unit
 
 
-def _shares(expected: Float64, found: Float64) -> Float64:
-    """Return each query's share of the 10 nearest texts in ``found`` that ``expected`` has too.
+def _shares(expected: Float64, result: Float64) -> Float64:
+    """Return each query's share of the 10 nearest texts in ``result`` that ``expected`` has too.
 
     A text counts if it is as near as the tenth in ``expected``, so ties may replace each other.
     """
-    nearest = np.argpartition(-found, NEAREST - 1, axis=1)[:, :NEAREST]
+    nearest = np.argpartition(-result, NEAREST - 1, axis=1)[:, :NEAREST]
     tenth = -np.partition(-expected, NEAREST - 1, axis=1)[:, NEAREST - 1, np.newaxis]
-    kept = np.take_along_axis(np.where(np.isnan(found), np.nan, expected), nearest, axis=1) >= tenth
-    share: Float64 = np.mean(kept, axis=1, dtype=np.float64)
+    hit = np.take_along_axis(np.where(np.isnan(result), np.nan, expected), nearest, axis=1) >= tenth
+    share: Float64 = np.mean(hit, axis=1, dtype=np.float64)
     return share
 
 
-def _correlation(expected: Float64, found: Float64) -> float:
+def _correlation(expected: Float64, result: Float64) -> float:
     """Return Spearman's rank correlation; 0 if only one side has all similarities equal."""
-    one, other = _ranks(expected), _ranks(found)
-    spread = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / spread if spread else float(np.array_equal(one, other))
+    first, second = _ranks(expected), _ranks(result)
+    spread = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(first @ second) / spread if spread else float(np.array_equal(first, second))
 
 
 def _ranks(numbers: Float64) -> Float64:
     """Return each number's rank less the mean rank; equal numbers share their mean rank."""
-    _, place, times = np.unique(numbers, return_inverse=True, return_counts=True)
+    _, inverse, times = np.unique(numbers, return_inverse=True, return_counts=True)
     last = np.cumsum(times)
-    return (last - (times - 1) / 2)[place] - (len(numbers) + 1) / 2
+    return (last - (times - 1) / 2)[inverse] - (len(numbers) + 1) / 2

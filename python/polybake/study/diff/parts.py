@@ -51,9 +51,9 @@ class ModelParts:
     def differs(self, part: str) -> bool:
         """Return whether a part differs; graphs are compared by their digests."""
         if part == "graph":
-            one, other = self.before, self.after
+            old, new = self.before, self.after
             # A file of weights is named by its content, and the graph names it.
-            return one.graph_digest != other.graph_digest
+            return old.graph_digest != new.graph_digest
         return bool(self.changes_of(part))
 
     @property
@@ -64,19 +64,19 @@ class ModelParts:
     @property
     def runnable(self) -> bool:
         """Whether both files can run on the same texts: they have the same task and inputs."""
-        one, other = self.before.manifest.contract, self.after.manifest.contract
-        return _purpose(one) == _purpose(other)
+        old, new = self.before.manifest.contract, self.after.manifest.contract
+        return _purpose(old) == _purpose(new)
 
     @property
     def obstacle(self) -> str | None:
         """Why vectors of the two files cannot be compared; None if they can."""
-        one, other = self.before.manifest.contract, self.after.manifest.contract
+        old, new = self.before.manifest.contract, self.after.manifest.contract
         for what, before, after in (
-            ("another task", one.task, other.task),
-            ("other rows", _rows(one), _rows(other)),
-            ("another output", _several(one), _several(other)),
-            ("another dimension", one.output.dimensions, other.output.dimensions),
-            ("another type", _type(one), _type(other)),
+            ("another task", old.task, new.task),
+            ("other rows", _rows(old), _rows(new)),
+            ("another output", _several(old), _several(new)),
+            ("another dimension", old.output.dimensions, new.output.dimensions),
+            ("another type", _type(old), _type(new)),
         ):
             if before != after:
                 return f"{what} ({before}, {after})"
@@ -91,7 +91,7 @@ class ModelParts:
     def searchable(self) -> bool:
         """Whether each file gives each text one vector, so that neighbours can be found."""
         contracts = (self.before.manifest.contract, self.after.manifest.contract)
-        several = any(one.output.counts is not None for one in contracts)
+        several = any(contract.output.counts is not None for contract in contracts)
         return self.runnable and self.indexed and not several
 
     @property
@@ -102,8 +102,8 @@ class ModelParts:
     @property
     def prompts_gone(self) -> list[str]:
         """The first file's prompts that the second file does not have."""
-        one, other = self.before.manifest.contract.prompts, self.after.manifest.contract.prompts
-        return sorted(one.keys() - other.keys())
+        old, new = self.before.manifest.contract.prompts, self.after.manifest.contract.prompts
+        return sorted(old.keys() - new.keys())
 
 
 def compare_parts(before: Path, after: Path) -> ModelParts:
@@ -132,7 +132,7 @@ def _documents(head: FileHead) -> dict[str, Any]:
         "fixture": {
             "made_by": fixture.made_by.model_dump(mode="json"),
             "tolerances": {
-                name: one.model_dump(mode="json") for name, one in fixture.tolerances.items()
+                name: limits.model_dump(mode="json") for name, limits in fixture.tolerances.items()
             },
             "cases": dict(_cases(head)),
         },

@@ -64,8 +64,8 @@ def _shares(axes: Axes, neighbours: Neighbours | None) -> None:
     if neighbours is None:
         axes.set_xlabel("no texts were searched")
         return
-    kept = np.rint(np.asarray(neighbours.shares) * NEAREST).astype(int)
-    axes.bar(range(NEAREST + 1), np.bincount(kept, minlength=NEAREST + 1))
+    counts = np.rint(np.asarray(neighbours.shares) * NEAREST).astype(int)
+    axes.bar(range(NEAREST + 1), np.bincount(counts, minlength=NEAREST + 1))
     axes.set_xticks(range(NEAREST + 1))
     axes.set_xlabel(f"of {NEAREST} nearest")
     axes.set_ylabel("texts")

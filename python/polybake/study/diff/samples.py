@@ -35,14 +35,14 @@ class Sample:
 
 def golden_samples(parts: ModelParts) -> Iterator[Sample]:
     """Yield the texts of both files' golden cases once, with prompts that both files have."""
-    seen = set()
+    keys = set()
     prompts = [head.manifest.contract.prompts for head in (parts.before, parts.after)]
     for head in (parts.before, parts.after):
         for case in head.fixture.cases:
             key = case.prompt, case.texts
             shared = case.prompt is None or all(case.prompt in names for names in prompts)
-            if key not in seen and shared:
-                seen.add(key)
+            if key not in keys and shared:
+                keys.add(key)
                 yield from _cut(Prompt(case.prompt), case.texts, _slacks(case), ())
 
 
@@ -55,8 +55,8 @@ def search_samples(
     """
     prompts = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
     for texts in windows:
-        for one, roles in prompts:
-            yield from _cut(one, texts, (), roles if parts.searchable else ())
+        for role_prompt, roles in prompts:
+            yield from _cut(role_prompt, texts, (), roles if parts.searchable else ())
 
 
 def built_in_texts(parts: ModelParts) -> Iterator[Sequence[str]]:
@@ -81,11 +81,11 @@ def _roles(parts: ModelParts) -> list[tuple[Prompt, Sequence[Role]]]:
     If the files' default prompts differ, take those, as ``embed`` then gives different vectors.
     """
     contracts = [head.manifest.contract for head in (parts.before, parts.after)]
-    defaults = {one.prompts.get(one.default_prompt or "", "") for one in contracts}
+    defaults = {contract.prompts.get(contract.default_prompt or "", "") for contract in contracts}
     if len(defaults) > 1:
         return [(Prompt(), _BOTH)]
     names = [
-        [Prompt(role=role).contract(one).default_prompt for one in contracts] for role in _BOTH
+        [Prompt(role=role).contract(side).default_prompt for side in contracts] for role in _BOTH
     ]
     if names[0] == names[1]:
         return [(Prompt(role="document"), _BOTH)]

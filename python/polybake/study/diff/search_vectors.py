@@ -32,10 +32,10 @@ class SearchVectors:
     ) -> None:
         """Keep each text's vectors, ``[1, dimension]``, while there is room."""
         for role in roles:
-            kept = self.found[role]
-            for one, other in zip(before, after, strict=True):
-                if len(kept) < min(MOST_TEXTS, _MOST_ELEMENTS // max(one.size, other.size)):
-                    kept.append((one[0], other[0]))
+            pairs = self.found[role]
+            for old, new in zip(before, after, strict=True):
+                if len(pairs) < min(MOST_TEXTS, _MOST_ELEMENTS // max(old.size, new.size)):
+                    pairs.append((old[0], new[0]))
 
     def arrays(self, role: Role) -> tuple[Embeddings, Embeddings]:
         """Return ``[texts, dimension]`` of both files; their dimensions may differ."""

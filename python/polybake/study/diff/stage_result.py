@@ -107,8 +107,8 @@ class StageResult:
 
     def _add_cosines(self, before: Embeddings, after: Embeddings) -> None:
         norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
-        directed = (norms > 0) & np.isfinite(norms)
-        cosines = (before * after).sum(axis=1)[directed] / norms[directed]
+        mask = (norms > 0) & np.isfinite(norms)
+        cosines = (before * after).sum(axis=1)[mask] / norms[mask]
         self.distances.extend(1 - cosines)
 
 

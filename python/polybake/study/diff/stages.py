@@ -25,12 +25,12 @@ from polybake.verification.verdict import Stage
 def compare_stages(
     parts: ModelParts,
     samples: Iterable[Sample],
-    kept: SearchVectors,
+    search: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[StageResult, ...]:
     """Run texts through both files; return the results of the three stages.
 
-    There is only ``tokenize`` if vectors of the two files cannot be compared. ``kept`` receives
+    There is only ``tokenize`` if vectors of the two files cannot be compared. ``search`` receives
     the vectors of texts that have a role in the search.
     """
     runners = _runner(parts.before), _runner(parts.after)
@@ -42,22 +42,22 @@ def compare_stages(
     for sample in samples:
         progress(f"{tokens.texts} texts")
         before, after = (
-            replace(one, contract=sample.prompt.contract(one.contract)) for one in runners
+            replace(runner, contract=sample.prompt.contract(runner.contract)) for runner in runners
         )
         texts, slack = sample.texts, dict(enumerate(sample.slacks))
         rows = before.ids(texts)
-        fed = [repacked(row, before.contract, after.contract) for row in rows]
+        inputs = [repacked(row, before.contract, after.contract) for row in rows]
         own: Rows = after.ids(texts)
         for at, text in enumerate(texts):
-            tokens.add(text, same=fed[at] == own[at])
+            tokens.add(text, same=inputs[at] == own[at])
         if parts.obstacle and not sample.roles:
             continue
         old, new = vectors_of(before, rows), vectors_of(after, own)
-        kept.add(sample.roles, old, new)
+        search.add(sample.roles, old, new)
         if parts.obstacle:
             continue
-        known = {at: row for at, row in enumerate(fed) if row is not None}
-        after_own = new if fed == own else vectors_of(after, [*known.values()])
+        known = {at: row for at, row in enumerate(inputs) if row is not None}
+        after_own = new if inputs == own else vectors_of(after, [*known.values()])
         for at, text in enumerate(texts):
             files.add_vectors(text, old[at], new[at], slack.get(at))
         for at, vectors in zip(known, after_own, strict=True):
@@ -71,10 +71,10 @@ def strictest(parts: ModelParts) -> Tolerance:
     A file of fewer bits allows as much as rounding changed; that does not make it the same as the
     exact file.
     """
-    one, other = (head.fixture.tolerances["cpu"] for head in (parts.before, parts.after))
+    old, new = (head.fixture.tolerances["cpu"] for head in (parts.before, parts.after))
     return Tolerance(
-        max_abs=min(one.max_abs, other.max_abs),
-        one_minus_cosine=min(one.one_minus_cosine, other.one_minus_cosine),
+        max_abs=min(old.max_abs, new.max_abs),
+        one_minus_cosine=min(old.one_minus_cosine, new.one_minus_cosine),
     )
 
 

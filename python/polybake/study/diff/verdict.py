@@ -59,8 +59,8 @@ def verdict(
     if parts.settings_differ:
         return DiffVerdict(question, "yes", "The settings by which clients answer differ.")
     if parts.prompts_gone:
-        gone = ", ".join(map(repr, parts.prompts_gone))
-        return DiffVerdict(question, "yes", f"The second file has no prompt {gone}.")
+        names = ", ".join(map(repr, parts.prompts_gone))
+        return DiffVerdict(question, "yes", f"The second file has no prompt {names}.")
     if parts.same:
         return DiffVerdict(question, "no", "Contract, tokenizer and graph are the same.")
     tokens, graphs, files = stages
@@ -70,13 +70,13 @@ def verdict(
     share = neighbours.together if neighbours else None
     if neighbours is None or share is None:
         return DiffVerdict(question, "yes", because)
-    told = (
+    finding = (
         f"Old vectors beside new ones find {percent(share)} of the same neighbours"
         f"{few(neighbours.texts)}"
     )
     if share >= ENOUGH:
-        return DiffVerdict(question, "no, for now", f"{told}; embed again when you next can.")
-    return DiffVerdict(question, "yes", f"{told}. {because}")
+        return DiffVerdict(question, "no, for now", f"{finding}; embed again when you next can.")
+    return DiffVerdict(question, "yes", f"{finding}. {because}")
 
 
 def reasons(tokens: StageResult, graphs: StageResult, files: StageResult) -> Iterator[str]:

@@ -65,17 +65,17 @@ def compare_weights(
     gone = [name for name in names if name not in pairs]
     added = [name for name in others if name not in paired]
     places = {_content(new.array(name)): name for name in reversed(added)} if gone else {}
-    found = set()
+    matches = set()
     for name in gone:
         array = old.array(name)
         same = places.pop(_content(array), None)
         if same is None:
             yield WeightChange(name, "gone", _shape(array))
         else:
-            found.add(same)
+            matches.add(same)
             yield WeightChange(name, "renamed", _shape(array), _shape(array), same, 0.0)
     for name in added:
-        if name not in found:
+        if name not in matches:
             yield WeightChange(name, "new", None, _shape(new.array(name)))
 
 
@@ -90,12 +90,12 @@ def _changes(
         kind: Kind = "retyped" if retyped else "reshaped" if reshaped else "changed"
         yield WeightChange(name, kind, *shapes, other)
         return
-    one, two = before.astype(np.float64).ravel(), after.astype(np.float64).ravel()
-    largest = float(np.max(np.abs(two - one), initial=0.0))
+    old, new = before.astype(np.float64).ravel(), after.astype(np.float64).ravel()
+    largest = float(np.max(np.abs(new - old), initial=0.0))
     if not retyped and largest == 0:
         return  # such as the same numbers in another field of the message
-    norms = float(np.linalg.norm(one) * np.linalg.norm(two))
-    cosine = float(one @ two) / norms if norms > 0 else None
+    norms = float(np.linalg.norm(old) * np.linalg.norm(new))
+    cosine = float(old @ new) / norms if norms > 0 else None
     yield WeightChange(name, "retyped" if retyped else "changed", *shapes, None, largest, cosine)
 
 

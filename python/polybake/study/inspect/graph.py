@@ -39,7 +39,7 @@ def read_skeleton_graph(path: Path) -> bytes:
     """Return the same as an ONNX file, without weights and without long metadata."""
     with _onnx_only(path):
         proto = _read(path)
-    short = [one for one in proto.metadata_props if len(one.value) <= _LONGEST_METADATA]
+    short = [entry for entry in proto.metadata_props if len(entry.value) <= _LONGEST_METADATA]
     del proto.metadata_props[:]
     proto.metadata_props.extend(short)
     content: bytes = proto.SerializeToString()
@@ -95,5 +95,5 @@ def _forget_data(tensor: onnx.TensorProto) -> None:
     """Keep only type and shape: this reads no files beside the model and saves memory."""
     external = tensor.data_location == onnx.TensorProto.EXTERNAL
     if external or math.prod(tensor.dims) > _LARGEST_SHAPE:
-        kept = onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
-        tensor.CopyFrom(kept)
+        header = onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+        tensor.CopyFrom(header)

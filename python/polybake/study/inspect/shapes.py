@@ -13,13 +13,13 @@ def shape_facts(model: ir.Model) -> dict[str, Any]:
     """Return all values for ``--json``: inputs, nodes by namespace, outputs and weights."""
     graph = model.graph
     weights = [value for value in graph.initializers.values() if not value.is_graph_input()]
-    grouped: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for node in graph:
         values = [_facts(value) | {"operator": node.op_type} for value in node.outputs]
-        grouped.setdefault("/".join(namespace(node)), []).extend(values)
+        groups.setdefault("/".join(namespace(node)), []).extend(values)
     return {
         "inputs": [_facts(value) for value in graph.inputs],
-        "nodes": [{"namespace": name, "values": values} for name, values in grouped.items()],
+        "nodes": [{"namespace": name, "values": values} for name, values in groups.items()],
         "outputs": [_facts(value) for value in graph.outputs],
         "weights": [_facts(value) for value in weights],
     }
@@ -49,6 +49,6 @@ def _facts(value: ir.Value) -> dict[str, Any]:
 
 def _cells(value: dict[str, Any]) -> tuple[str, ...]:
     shape = value["shape"]
-    shown = "?" if shape is None else f"[{', '.join(map(str, shape))}]"
-    cells = (value["name"], value["dtype"] or "?", shown, value.get("operator", ""))
+    text = "?" if shape is None else f"[{', '.join(map(str, shape))}]"
+    cells = (value["name"], value["dtype"] or "?", text, value.get("operator", ""))
     return tuple(map(printable, cells))

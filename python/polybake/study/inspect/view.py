@@ -86,8 +86,8 @@ def _page(name: str) -> str:
     """
     page = (_PAGES / "index.html").read_text(encoding="utf-8")
     page = re.sub(r'<meta name="date"[^>]*>\n', "", page)
-    said = {"type": "Python", "version": "0.0.0", "file": _GRAPH, "name": name}
-    lines = "\n".join(f'<meta name="{key}" content="{escaped(said[key])}">' for key in said)
+    tags = {"type": "Python", "version": "0.0.0", "file": _GRAPH, "name": name}
+    lines = "\n".join(f'<meta name="{key}" content="{escaped(tags[key])}">' for key in tags)
     page, times = re.subn(r'<meta name="version"[^>]*>', lambda _: lines, page)
     if times != 1:
         raise RuntimeError(f"{_PAGES / 'index.html'} has {times} versions, expected 1")

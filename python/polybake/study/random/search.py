@@ -17,14 +17,14 @@ Value = TypeVar("Value")
 
 def draw(values: SearchStrategy[Value], number: int, seed: int) -> list[Value]:
     """Draw ``number`` values; a seed and a version of hypothesis always give the same values."""
-    found: list[Value] = []
+    draws: list[Value] = []
 
     def seen(value: Value) -> bool:
-        found.append(value)
+        draws.append(value)
         return False
 
     _find(values, seen, number, seed)
-    return found
+    return draws
 
 
 def smallest(
@@ -39,7 +39,7 @@ def smallest(
 
 
 def _find(
-    values: SearchStrategy[Value], wanted: Callable[[Value], bool], number: int, seed: int
+    values: SearchStrategy[Value], predicate: Callable[[Value], bool], number: int, seed: int
 ) -> Value | None:
     options = settings(
         max_examples=number,
@@ -51,7 +51,7 @@ def _find(
     )
     with _nothing_kept():
         try:
-            return find(values, wanted, settings=options, random=Random(seed))  # noqa: S311
+            return find(values, predicate, settings=options, random=Random(seed))  # noqa: S311
         except NoSuchExample:
             return None
 

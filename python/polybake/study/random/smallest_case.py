@@ -52,16 +52,16 @@ class GoldenRunner:
         Calls that the model cannot answer are left out: a text that leaves the other text of its
         pair no room, or a text without tokens from which the model makes no numbers.
         """
-        cases = (self._case(name, drawn) for name, drawn in calls.items())
+        cases = (self._case(name, call) for name, call in calls.items())
         return Fixture(
             fingerprint=self._head.manifest.fingerprint,
             made_by=reference(),
             tolerances=self._head.fixture.tolerances,
-            cases=tuple(case for found in cases for case in found),
+            cases=tuple(case for group in cases for case in group),
         )
 
-    def _case(self, name: str, drawn: Drawn) -> list[Case]:
-        text = CaseText(name, _WHY, (), drawn.prompt, drawn.texts)
+    def _case(self, name: str, call: Drawn) -> list[Case]:
+        text = CaseText(name, _WHY, (), call.prompt, call.texts)
         try:
             return golden_cases([text], self._runner, self._edges)
         except InputError:
@@ -99,24 +99,24 @@ class Failing:
     def explained(self, number: int, seed: int) -> Verdict:
         """Return the failed verdict, with the smallest such call in its message."""
         try:
-            drawn = smallest(self.reference.drawn, number, seed, self._fails)
-            found = None if drawn is None else self._again(drawn)
-            said = "asked once more it passes" if found is None else self._described(*found)
-            return replace(self.failed, message=f"{self.failed.message}; {said}")
+            call = smallest(self.reference.drawn, number, seed, self._fails)
+            result = None if call is None else self._again(call)
+            text = "asked once more it passes" if result is None else self._described(*result)
+            return replace(self.failed, message=f"{self.failed.message}; {text}")
         finally:
             if self._session:
                 self._session.close()
 
-    def _fails(self, drawn: Drawn) -> bool:
-        if drawn not in self.known:
+    def _fails(self, call: Drawn) -> bool:
+        if call not in self.known:
             in_time = time.monotonic() < self._until
-            self.known[drawn] = in_time and self._again(drawn) is not None
-        return self.known[drawn]
+            self.known[call] = in_time and self._again(call) is not None
+        return self.known[call]
 
-    def _again(self, drawn: Drawn) -> tuple[Case, Verdict] | None:
+    def _again(self, call: Drawn) -> tuple[Case, Verdict] | None:
         """Return the call's case and verdict if the verdict is like the failed verdict."""
         self._session = session = self._session or self.open()
-        fixture = self.reference.fixture({self.failed.case: drawn})
+        fixture = self.reference.fixture({self.failed.case: call})
         try:
             outputs = self.reference.output, self.reference.further
             (golden,) = decode_fixture(fixture, [session.device], *outputs).cases

@@ -81,8 +81,8 @@ def drawn_cases(contract: Contract, tokenizer: BakedTokenizer) -> SearchStrategy
 
 def _text(tokenizer: BakedTokenizer) -> SearchStrategy[str]:
     """Draw pieces of several kinds, joined with or without spaces."""
-    added = tokenizer.untruncated.get_added_tokens_decoder().values()
-    pieces = st.lists(_piece([token.content for token in added]), max_size=_PIECES)
+    tokens = tokenizer.untruncated.get_added_tokens_decoder().values()
+    pieces = st.lists(_piece([token.content for token in tokens]), max_size=_PIECES)
     return st.builds(str.join, st.sampled_from(("", " ")), pieces)
 
 

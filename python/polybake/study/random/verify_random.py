@@ -58,8 +58,8 @@ def verify_random(
     client_list = chosen_clients(folders, languages, harnesses)
     reference = GoldenRunner(model)
     calls = {
-        f"random-{place}": drawn
-        for place, drawn in enumerate(draw(reference.drawn, number, seed), start=1)
+        f"random-{index}": call
+        for index, call in enumerate(draw(reference.drawn, number, seed), start=1)
     }
     fixture = reference.fixture(calls)
     report = verify(
@@ -79,9 +79,9 @@ def verify_random(
     for (client, device), run in zip(
         product(client_list, chosen_devices(devices)), report.runs, strict=True
     ):
-        verdicts = [one for one in report.verdicts_of(run) if one.case != SESSION]
-        failed = next((one for one in verdicts if one.status.failed), None)
-        if failed is None or len({(one.status, one.message) for one in verdicts}) == 1:
+        verdicts = [verdict for verdict in report.verdicts_of(run) if verdict.case != SESSION]
+        failed = next((verdict for verdict in verdicts if verdict.status.failed), None)
+        if failed is None or len({(verdict.status, verdict.message) for verdict in verdicts}) == 1:
             continue  # all verdicts are the same: the client did not start
         cases = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
         failing = Failing(
@@ -100,6 +100,6 @@ def verify_random(
         smaller[failed] = failing.explained(number, seed)
     return replace(
         report,
-        verdicts=tuple(smaller.get(one, one) for one in report.verdicts),
+        verdicts=tuple(smaller.get(verdict, verdict) for verdict in report.verdicts),
         notes=(*report.notes, f"{report.cases} random cases of seed {seed}"),
     )

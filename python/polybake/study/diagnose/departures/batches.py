@@ -44,8 +44,8 @@ def _attending(
     prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
 ) -> NamedArrays:
     arrays = feeds(contract, rows, prompt, max(length, width))
-    masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
-    return {name: np.ones_like(one) if name in masks else one for name, one in arrays.items()}
+    masks = {item.name for item in contract.inputs if item.feed == "attention_mask"}
+    return {name: np.ones_like(array) if name in masks else array for name, array in arrays.items()}
 
 
 def padded(

@@ -32,8 +32,8 @@ class Subtracted:
 
     def __call__(self, x: Vectors) -> Vectors:
         """Return ``x`` minus the vector, in float32, normalized if the model normalizes."""
-        left = x - self.vector
-        return np.asarray(unit(left) if self.normalized else left, np.float32)
+        rest = x - self.vector
+        return np.asarray(unit(rest) if self.normalized else rest, np.float32)
 
 
 def before_normalize(model: Dissection) -> Way:
@@ -53,22 +53,22 @@ def constant(model: Dissection, x: Vectors, theirs: Vectors) -> Departure | None
     own, others = x.astype(np.float64), theirs.astype(np.float64)
     normalized = way.left_out is not None
     along = others / np.linalg.norm(others, axis=1, keepdims=True).clip(min=1e-30)
-    found = _behind_directions(own, along) if normalized else (own - others).mean(axis=0)
-    length = float(np.linalg.norm(found))
+    vector = _behind_directions(own, along) if normalized else (own - others).mean(axis=0)
+    length = float(np.linalg.norm(vector))
     typical = float(np.median(np.linalg.norm(own, axis=1)))
     name = f"subtracts a constant vector, {length / typical:.2g} times as long as one of a text"
-    place = len(model.manifest.steps) - (2 if normalized else 1)
-    if place >= 0 and model.manifest.steps[place].startswith("subtract("):
+    index = len(model.manifest.steps) - (2 if normalized else 1)
+    if index >= 0 and model.manifest.steps[index].startswith("subtract("):
         name = (
-            f"subtracts another vector than {model.step_name(place)}: they differ by "
+            f"subtracts another vector than {model.step_name(index)}: they differ by "
             f"{length / typical:.2g} of the length of a text's vector"
         )
-    return Departure(name, Way(left_out=way.left_out, stored=Subtracted(found, normalized)))
+    return Departure(name, Way(left_out=way.left_out, stored=Subtracted(vector, normalized)))
 
 
 def _behind_directions(x: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.float64]:
     """The ``c`` with the least ``sum |(I - t t') (x - c)|²``."""
     squares = len(x) * np.eye(x.shape[1]) - t.T @ t
     along = t * np.sum(t * x, axis=1, keepdims=True)
-    found: NDArray[np.float64] = np.linalg.lstsq(squares, (x - along).sum(axis=0), rcond=None)[0]
-    return found
+    vector: NDArray[np.float64] = np.linalg.lstsq(squares, (x - along).sum(axis=0), rcond=None)[0]
+    return vector

@@ -28,7 +28,7 @@ def departures(model: onnx.ModelProto) -> Iterator[Departure]:
         yield Departure("computes GELU by tanh", Way(graph=_by_tanh), leaves=4e-4)
     if any(_cubic(node, nodes) for nodes in _bodies(model) for node in nodes):
         yield Departure("computes GELU by erf", Way(graph=_by_erf), leaves=4e-4)
-    shapes = [tuple(one.dims) for one in model.graph.initializer if _TYPES in one.name]
+    shapes = [tuple(tensor.dims) for tensor in model.graph.initializer if _TYPES in tensor.name]
     tables = [shape for shape in shapes if len(shape) == 2]
     if any(shape[0] > 1 for shape in tables):
         change = partial(_types, lambda table: np.roll(table, -1, axis=0))
@@ -39,12 +39,12 @@ def departures(model: onnx.ModelProto) -> Iterator[Departure]:
 
 
 def _types(
-    changed: Callable[[NDArray[Any]], NDArray[Any]], model: onnx.ModelProto
+    change: Callable[[NDArray[Any]], NDArray[Any]], model: onnx.ModelProto
 ) -> onnx.ModelProto:
-    for one in model.graph.initializer:
-        if _TYPES in one.name and len(one.dims) == 2:
-            table = np.ascontiguousarray(changed(numpy_helper.to_array(one)))
-            one.CopyFrom(numpy_helper.from_array(table, one.name))
+    for tensor in model.graph.initializer:
+        if _TYPES in tensor.name and len(tensor.dims) == 2:
+            table = np.ascontiguousarray(change(numpy_helper.to_array(tensor)))
+            tensor.CopyFrom(numpy_helper.from_array(table, tensor.name))
     return model
 
 
@@ -91,39 +91,39 @@ def _cubic(node: NodeProto, nodes: Any) -> str | None:
     """Return ``x`` if the node is the tanh of GELU, ``tanh(a * (x + b * x**3))``; else None."""
     if node.op_type != "Tanh":
         return None
-    made = {name: one for one in nodes for name in one.output}
-    scaled = made.get(node.input[0])
-    sums = [made.get(name) for name in scaled.input] if scaled is not None else []
-    for one in sums:
-        if one is not None and one.op_type == "Add":
-            for x in one.input:
-                if sum(_reads(other, x, made) for other in one.input if other != x):
+    makers = {name: maker for maker in nodes for name in maker.output}
+    product = makers.get(node.input[0])
+    sums = [makers.get(name) for name in product.input] if product is not None else []
+    for term in sums:
+        if term is not None and term.op_type == "Add":
+            for x in term.input:
+                if sum(_reads(other, x, makers) for other in term.input if other != x):
                     return str(x)
     return None
 
 
-def _reads(value: str, x: str, made: dict[str, NodeProto]) -> bool:
+def _reads(value: str, x: str, makers: dict[str, NodeProto]) -> bool:
     """Return whether a value is a product or a power of x, up to two products deep."""
-    node = made.get(value)
+    node = makers.get(value)
     if node is None or node.op_type not in ("Mul", "Pow"):
         return False
     return x in node.input or any(
         other is not None and other.op_type in ("Mul", "Pow") and x in other.input
-        for other in (made.get(name) for name in node.input)
+        for other in (makers.get(name) for name in node.input)
     )
 
 
 def _bodies(model: onnx.ModelProto) -> list[Any]:
     """Return the nodes of the graph, and those of each function."""
-    return [model.graph.node, *(one.node for one in model.functions)]
+    return [model.graph.node, *(function.node for function in model.functions)]
 
 
 def _replaced(nodes: Any, change: Callable[[NodeProto, Any], list[NodeProto] | None]) -> None:
-    found = [(node, change(node, nodes)) for node in nodes]
-    kept = [one for node, new in found for one in ([node] if new is None else new)]
-    copied = [NodeProto.FromString(one.SerializeToString()) for one in kept]
+    changes = [(node, change(node, nodes)) for node in nodes]
+    body = [item for node, new in changes for item in ([node] if new is None else new)]
+    copies = [NodeProto.FromString(item.SerializeToString()) for item in body]
     del nodes[:]
-    nodes.extend(copied)
+    nodes.extend(copies)
 
 
 def _constant(name: str, value: float) -> NodeProto:

@@ -44,6 +44,6 @@ def _layers(model: Dissection) -> Iterator[Departure]:
 
 
 def _steps(model: Dissection) -> Iterator[Departure]:
-    for place in range(len(model.manifest.steps)):
-        if place != model.pooled_at:
-            yield Departure(f"leaves out {model.step_name(place)}", Way(left_out=place))
+    for index in range(len(model.manifest.steps)):
+        if index != model.pooled_at:
+            yield Departure(f"leaves out {model.step_name(index)}", Way(left_out=index))

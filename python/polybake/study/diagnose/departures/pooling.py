@@ -30,12 +30,12 @@ def departures(model: Dissection, prompt: str | None, count: int) -> Iterator[De
         feed = partial(padded, prompt, contract.pad_side, length)
         way = Way(batch=size, feed=feed, pool=_over_padding)
         yield Departure(f"takes the mean over padding, too, {how}", way)
-    for side, name, place in (
+    for side, name, pool in (
         ("left", "the first place of a row", lambda x, _: x[:, 0]),
         ("right", "the last place of a row", lambda x, _: x[:, -1]),
         ("left", "the place that is the number of tokens", partial(_counted, model)),
     ):
-        way = Way(batch=ALL, feed=partial(padded, prompt, side, 0), pool=place)
+        way = Way(batch=ALL, feed=partial(padded, prompt, side, 0), pool=pool)
         yield Departure(f"pads on the {side}, and takes {name}, padding or not", way)
     each = partial(_pooled, model, "mean", each=True)
     yield Departure("normalises each token before the mean", Way(pool=each))
@@ -55,10 +55,10 @@ def _pooled(
     each: bool = False,
 ) -> NDArray[Any]:
     mask = _mask(model, values)
-    place = mask.cumsum(axis=1) * mask
-    kept = (place > leave[0]) & (place <= mask.sum(axis=1, keepdims=True) - leave[1])
-    pooled = kept.astype(x.dtype)
-    return POOLING_MODES[mode].formula(unit(x) if each else x, pooled, pooled)
+    index = mask.cumsum(axis=1) * mask
+    tokens = (index > leave[0]) & (index <= mask.sum(axis=1, keepdims=True) - leave[1])
+    weights = tokens.astype(x.dtype)
+    return POOLING_MODES[mode].formula(unit(x) if each else x, weights, weights)
 
 
 def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:

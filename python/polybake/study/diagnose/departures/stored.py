@@ -54,14 +54,14 @@ def int8(x: Floats) -> Floats:
 
 def departures(dimension: int) -> Iterator[Departure]:
     """Yield the departures of stored vectors of a dimension."""
-    found: dict[str, Callable[[Floats], Floats]] = {
+    changes: dict[str, Callable[[Floats], Floats]] = {
         "normalises vectors": unit,
         f"keeps the first {dimension} elements": lambda x: x[:, :dimension],
         f"keeps the first {dimension} elements and normalises": lambda x: unit(x[:, :dimension]),
         "stores vectors as int8": int8,
         "has the elements in reverse order": lambda x: x[:, ::-1],
     }
-    for name, change in (found | _ROUNDINGS).items():
+    for name, change in (changes | _ROUNDINGS).items():
         yield Departure(name, Way(stored=change))
 
 
@@ -71,8 +71,8 @@ def grid(vectors: Floats) -> Departure | None:
     if size > 0 and (np.abs(vectors / size - np.rint(vectors / size)) < _NONE).all():
         steps = Rounding(lambda x: np.rint(x / size) * size)
         return Departure("stores vectors as int8", Way(stored=steps))
-    held = (name for name, one in _ROUNDINGS.items() if one.holds(vectors))
-    return next((Departure(name, Way(stored=_ROUNDINGS[name])) for name in held), None)
+    names = (name for name, rounding in _ROUNDINGS.items() if rounding.holds(vectors))
+    return next((Departure(name, Way(stored=_ROUNDINGS[name])) for name in names), None)
 
 
 def _digits(digits: int, x: Floats) -> Floats:
@@ -81,7 +81,7 @@ def _digits(digits: int, x: Floats) -> Floats:
 
 #: The roundings, coarser before finer.
 _ROUNDINGS = {
-    **{f"rounds elements to {one} decimals": Rounding(partial(_digits, one)) for one in _DIGITS},
+    **{f"rounds elements to {size} decimals": Rounding(partial(_digits, size)) for size in _DIGITS},
     "stores vectors as bfloat16": Rounding(lambda x: x.astype(ml_dtypes.bfloat16)),
     "stores vectors as float16": Rounding(lambda x: x.astype(np.float16)),
 }

@@ -38,28 +38,28 @@ def departures(
 
 
 def _prompts(prompts: Mapping[str, str], trained: Published | None) -> dict[str, str]:
-    found = {"puts no prompt before texts": ""}
-    found |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
-    found |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}
+    result = {"puts no prompt before texts": ""}
+    result |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
+    result |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}
     if len(prompts) > 1:
-        found["puts all prompts before texts"] = "".join(prompts.values())
+        result["puts all prompts before texts"] = "".join(prompts.values())
     if trained is not None:
-        found |= {
+        result |= {
             f"puts {text!r} before texts, which {trained.repository} was trained with": text
             for text in trained.prompts.values()
         }
-    return found | {f"puts {text!r} before texts": text for text in _PROMPTS}
+    return result | {f"puts {text!r} before texts": text for text in _PROMPTS}
 
 
 def _without_accents(text: str) -> str:
     apart = unicodedata.normalize("NFD", text)
-    return "".join(one for one in apart if not unicodedata.combining(one))
+    return "".join(char for char in apart if not unicodedata.combining(char))
 
 
 def _without(*categories: str) -> Callable[[str], str]:
     """Drop the characters of some categories of Unicode, by the beginnings of their names."""
     return lambda text: "".join(
-        one for one in text if not unicodedata.category(one).startswith(categories)
+        char for char in text if not unicodedata.category(char).startswith(categories)
     )
 
 

@@ -55,7 +55,7 @@ def departures(tokenizer: BakedTokenizer, limit: int) -> Iterator[Departure]:
 
 
 def _bare(tokenizer: BakedTokenizer, texts: list[str]) -> Rows:
-    return [one.ids for one in tokenizer.bare(texts)]
+    return [encoding.ids for encoding in tokenizer.bare(texts)]
 
 
 def _cut_off(before: int, tokenizer: BakedTokenizer, texts: list[str], behind: int = 0) -> Rows:
@@ -96,4 +96,4 @@ def _of(name: str, data: dict[str, Any]) -> Departure:
 
 
 def _encoded(data: str, _: BakedTokenizer, texts: list[str]) -> Rows:
-    return [one.ids for one in Tokenizer.from_str(data).encode_batch(texts)]
+    return [encoding.ids for encoding in Tokenizer.from_str(data).encode_batch(texts)]

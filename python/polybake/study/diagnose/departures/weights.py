@@ -41,16 +41,16 @@ _BATCHES = {1: "a text at a time", 32: "in batches of 32 texts", ALL: "in batche
 
 def departures(contract: Contract, count: int) -> Iterator[Departure]:
     """Yield the departures of weights and of arithmetic."""
-    stored = (("float16", np.float16, 1.2e-4), ("bfloat16", ml_dtypes.bfloat16, 1.3e-3))
-    for name, kind, leaves in stored:
+    kinds = (("float16", np.float16, 1.2e-4), ("bfloat16", ml_dtypes.bfloat16, 1.3e-3))
+    for name, kind, leaves in kinds:
         way = Way(graph=partial(_stored, kind))
         yield Departure(f"stores the weights as {name}", way, leaves=leaves)
     way = Way(graph=_int8_weights)
     yield Departure("rounds the weights to int8, a scale a matrix", way, leaves=0.07)
     way = Way(graph=partial(_float16, contract))
     yield Departure("computes in float16", way, slow=True, leaves=1.5e-4)
-    for weights, (leaves, told) in _DYNAMIC.items():
-        graph = partial(_dynamic_int8, told)
+    for weights, (leaves, options) in _DYNAMIC.items():
+        graph = partial(_dynamic_int8, options)
         for size, how in _BATCHES.items():
             if size < count or size in (1, ALL):
                 name = f"computes in dynamic int8 ({weights}), {how}"
@@ -65,10 +65,10 @@ def _int8_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     return _rounded(model, int8)
 
 
-def _rounded(model: onnx.ModelProto, rounded: Any) -> onnx.ModelProto:
+def _rounded(model: onnx.ModelProto, change: Any) -> onnx.ModelProto:
     for tensor in model.graph.initializer:
         if tensor.data_type == onnx.TensorProto.FLOAT and len(tensor.dims) > 1:
-            array: NDArray[Any] = rounded(onnx.numpy_helper.to_array(tensor))
+            array: NDArray[Any] = change(onnx.numpy_helper.to_array(tensor))
             tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
     return model
 
@@ -84,16 +84,16 @@ def _float16(contract: Contract, model: onnx.ModelProto) -> onnx.ModelProto:
     return ir.to_proto(graph)
 
 
-def _dynamic_int8(told: dict[str, Any], model: onnx.ModelProto) -> onnx.ModelProto:
+def _dynamic_int8(options: dict[str, Any], model: onnx.ModelProto) -> onnx.ModelProto:
     """Quantize a graph like most files named ``model_quantized.onnx``."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    kind = QuantType[told.get("weight_type", "QInt8")]
+    kind = QuantType[options.get("weight_type", "QInt8")]
     logging.getLogger().addFilter(_quiet := lambda _: False)
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.onnx")
-            quantize_dynamic(model, path, **{**told, "weight_type": kind})
+            quantize_dynamic(model, path, **{**options, "weight_type": kind})
             return onnx.load(path)
     finally:
         logging.getLogger().removeFilter(_quiet)
