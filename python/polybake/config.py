@@ -240,7 +240,7 @@ def _value(text: str) -> object:
     """What a text means in TOML, or the text itself, so that words need no quotes."""
     try:
         data = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # as of load_config
         return text
     return data["value"] if len(data) == 1 else text
 

@@ -112,6 +112,8 @@ def test_settings_stand_for_those_of_the_file(tmp_path: Path) -> None:
         ("model.store=1", "model.store: unknown key; choose one of: .* (did you mean storage?)"),
         ("model.name.a=1", "--set model.name.a: name is no table; write it into polybake.toml"),
         ("model.pickle=yes", "model.pickle: Input should be 'refused' or 'tensors', found 'yes'"),
+        pytest.param("model.pickle=" + "9" * 5000, "model.pickle: Input should be ", id="digits"),
+        pytest.param("model.pickle=" + "[" * 5000, "model.pickle: Input should be ", id="brackets"),
     ],
 )
 def test_a_wrong_setting_is_named(said: str, shown: str, tmp_path: Path) -> None:

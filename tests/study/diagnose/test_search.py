@@ -23,7 +23,7 @@ SINGLES = [
     "leaves out the step normalize()",
     "puts no prompt before texts",
     "puts the prompt 'query' before texts",
-    "puts the prompt 'document' before twice",
+    "puts the prompt 'document' twice",
     "cuts texts at 16 tokens",
     "cuts the beginning of long texts",
     "pads on the left",

@@ -72,6 +72,19 @@ def test_overlap_is_that_of_the_definition(manifest: Manifest) -> None:
     assert len({found.alone, found.old_index, found.shared_index, 1.0}) == 4
 
 
+def test_each_file_s_vectors_are_read_by_its_manifest(
+    manifest: Manifest, every_feed_bits: Path
+) -> None:
+    """Numbers that agree with the bits of the first file have the same neighbours."""
+    signs = RANDOM.choice([-1, 1], (40, 16))
+    bits = np.packbits(signs > 0, axis=1)
+    packed = read_head(every_feed_bits).manifest
+    if packed.contract.output.dtype == "int8":
+        bits = (bits.astype(np.int16) - 128).astype(np.int8)
+    halves = (0.5 * signs).astype(np.float32)
+    assert compared(packed, bits, halves, other=manifest, comparable=False).alone == 1
+
+
 def test_equal_vectors_keep_all(manifest: Manifest) -> None:
     """Texts that are equally near may stand for each other."""
     twice = np.concatenate([OLD[:8]] * 5)

@@ -58,8 +58,9 @@ def compare_neighbours(
     """
     if len(vectors) <= NEAREST:
         return None
-    old, new = (_numbers(array, before) for array in vectors.arrays("document"))
-    old_queries, new_queries = (_numbers(array, before) for array in vectors.arrays("query"))
+    manifests = (before, after)
+    old, new = map(_numbers, vectors.arrays("document"), manifests)
+    old_queries, new_queries = map(_numbers, vectors.arrays("query"), manifests)
     places = np.linspace(0, len(old) - 1, min(_QUERIES, len(old))).astype(int)
     expected = _similarities(old_queries, old, before.similarity, places)
     result = _similarities(new_queries, new, after.similarity, places)

@@ -40,7 +40,7 @@ def departures(
 def _prompts(prompts: Mapping[str, str], trained: Published | None) -> dict[str, str]:
     result = {"puts no prompt before texts": ""}
     result |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
-    result |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}
+    result |= {f"puts the prompt {name!r} twice": 2 * text for name, text in prompts.items()}
     if len(prompts) > 1:
         result["puts all prompts before texts"] = "".join(prompts.values())
     if trained is not None:
