@@ -44,12 +44,12 @@ def bake(
         CheckFailed: A proof failed; nothing is written.
         RequirementMissing: A package or the hub is not available.
     """
-    place = parse_source(source)
+    origin = parse_source(source)
     config = config_of(
         {
             "model": {
-                "name": model_name(place) if name is None else name,
-                "source": place,
+                "name": model_name(origin) if name is None else name,
+                "source": origin,
                 "output": Path(output),
                 **model,
             },

@@ -131,7 +131,7 @@ def bake(
                 write_to_run(model, graph, 0 if beside else LARGEST_FILE)
             else:
                 store_narrow(model)
-                placed = _write_tail(model, beside, built.contract, out, tail)
+                weights = _write_tail(model, beside, built.contract, out, tail)
                 # The runs below need the memory of the weights, which a graph's cycles hold on to.
                 del model
                 gc.collect()
@@ -144,8 +144,8 @@ def bake(
             if "words" in built.contract.settings:
                 check_split(built.tokenizer, exact.golden)
         with timed("prove"):
-            found = encoder.reference(Path(scratch))
-            proven = _prove(exact, built.contract, encoder, found, steps)
+            original = encoder.reference(Path(scratch))
+            proven = _prove(exact, built.contract, encoder, original, steps)
         golden = exact_golden(exact)
         if reduced:
             with timed("precision"):
@@ -159,33 +159,33 @@ def bake(
                     graph.parent,
                 )
                 built = replace(built, opset=model.opset_imports[""])
-                placed = _write_tail(model, beside, built.contract, out, tail)
+                weights = _write_tail(model, beside, built.contract, out, tail)
                 golden = reduced_golden(model, tail, settings.precision, exact, texts, steps)
         elif built.rounds:
             with timed("precision"):
                 golden = rounding_golden(exact, tail, texts)
         with timed("write"):
             digest = container.tail_digest(tail)
-            written = describe(
-                source, encoder, steps, built, settings, digest, placed, golden.deviation
+            manifest = describe(
+                source, encoder, steps, built, settings, digest, weights, golden.deviation
             )
             fixture = Fixture(
-                fingerprint=written.fingerprint,
+                fingerprint=manifest.fingerprint,
                 made_by=reference(),
                 tolerances=golden.tolerances,
                 cases=embedded_cases(golden.cases),
             )
-            container.write(out, tail, written, built.tokenizer.json, fixture)
-            if replaced is not None and (placed is None or replaced.name != placed.file):
+            container.write(out, tail, manifest, built.tokenizer.json, fixture)
+            if replaced is not None and (weights is None or replaced.name != weights.file):
                 replaced.unlink(missing_ok=True)
     return BakeReport(
         path=out,
-        size=out.stat().st_size + (0 if placed is None else placed.length),
-        manifest=written,
+        size=out.stat().st_size + (0 if weights is None else weights.length),
+        manifest=manifest,
         cases=len(fixture.cases),
         differences={encoder.proves: proven, **golden.invariance},
         seconds=seconds,
-        weights=None if placed is None else out.with_name(placed.file),
+        weights=None if weights is None else out.with_name(weights.file),
     )
 
 
@@ -201,24 +201,24 @@ def _write_tail(
         return None
     # The graph names its weights by their content, which is known only now.
     name = weights_name(out.stem, digest)
-    written = tail.with_name(file.weights).rename(tail.with_name(name))
+    weights = tail.with_name(file.weights).rename(tail.with_name(name))
     with tail.open("wb") as again:
         serialize(model, name).write_to(again)
-    return Weights(file=name, length=written.stat().st_size, sha256=digest)
+    return Weights(file=name, length=weights.stat().st_size, sha256=digest)
 
 
 def _prove(
     exact: GraphRun,
     contract: Contract,
     encoder: Encoder,
-    found: SourceReference,
+    original: SourceReference,
     steps: Sequence[Step],
 ) -> float:
     """Compare with the encoder alone; return the largest difference of the steps."""
-    session = open_written(found.path, threads=THREADS, name=encoder.name)
+    session = open_written(original.path, threads=THREADS, name=encoder.name)
     golden = exact.golden
-    proven = prove_steps(golden, contract, session, found, steps)
-    run = encoder_run(contract, session, found)
+    proven = prove_steps(golden, contract, session, original, steps)
+    run = encoder_run(contract, session, original)
     check_invariance(exact.invariance, lambda: measure_invariance(golden, contract, run), steps)
     return proven
 

@@ -27,7 +27,7 @@ def opened(
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
     if not task.prompted:  # sentence-transformers gives every model two empty prompts
-        source = replace(source, prompts={name: one for name, one in source.prompts.items() if one})
+        source = replace(source, prompts={name: t for name, t in source.prompts.items() if t})
     if model.labels and not task.labelled:
         raise InputError(
             f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
@@ -72,6 +72,6 @@ def bake_config(
     ``steps`` stand for the config's; without either, the source's own are taken.
     """
     source, task, resolved = opened(config, steps)
-    asked, listed = config.model.task is not None, steps is not None or config.steps is not None
-    assumed = tuple(notes(source, task, config.prompts, asked=asked, listed=listed))
+    has_task, listed = config.model.task is not None, steps is not None or config.steps is not None
+    assumed = tuple(notes(source, task, config.prompts, asked=has_task, listed=listed))
     return replace(bake(source, resolved, config, task, progress), notes=assumed)

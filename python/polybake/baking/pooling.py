@@ -36,68 +36,68 @@ class PoolingMode:
     formula: Callable[[Floats, Floats, Floats], Floats]
 
 
-def _first(op: OpBuilder, x: ir.Value, tokens: ir.Value, kept: ir.Value) -> ir.Value:
+def _first(op: OpBuilder, x: ir.Value, tokens: ir.Value, mask: ir.Value) -> ir.Value:
     """Take the first kept token, or the text's first one where none is kept."""
-    return _row(op, x, tokens, op.ArgMax(op.Add(tokens, kept), axis=1, keepdims=1))
+    return _row(op, x, tokens, op.ArgMax(op.Add(tokens, mask), axis=1, keepdims=1))
 
 
-def _first_formula(x: Floats, tokens: Floats, kept: Floats) -> Floats:
-    return _row_formula(x, tokens, np.argmax(tokens + kept, axis=1))
+def _first_formula(x: Floats, tokens: Floats, mask: Floats) -> Floats:
+    return _row_formula(x, tokens, np.argmax(tokens + mask, axis=1))
 
 
-def _last(op: OpBuilder, x: ir.Value, _: ir.Value, kept: ir.Value) -> ir.Value:
+def _last(op: OpBuilder, x: ir.Value, _: ir.Value, mask: ir.Value) -> ir.Value:
     """Take the token at which the running count of kept tokens first reaches its end."""
-    return _row(op, x, kept, op.ArgMax(op.CumSum(kept, 1), axis=1, keepdims=1))
+    return _row(op, x, mask, op.ArgMax(op.CumSum(mask, 1), axis=1, keepdims=1))
 
 
-def _last_formula(x: Floats, _: Floats, kept: Floats) -> Floats:
-    return _row_formula(x, kept, np.argmax(np.cumsum(kept, axis=1), axis=1))
+def _last_formula(x: Floats, _: Floats, mask: Floats) -> Floats:
+    return _row_formula(x, mask, np.argmax(np.cumsum(mask, axis=1), axis=1))
 
 
-def _max(op: OpBuilder, x: ir.Value, _: ir.Value, kept: ir.Value) -> ir.Value:
+def _max(op: OpBuilder, x: ir.Value, _: ir.Value, mask: ir.Value) -> ir.Value:
     """Take the largest of each element over the kept tokens, and 0 where none is kept.
 
     sentence-transformers gives -inf there, which has no similarity to anything.
     """
-    is_kept = op.Greater(op.Unsqueeze(kept, axes=[-1]), 0.0)
+    is_kept = op.Greater(op.Unsqueeze(mask, axes=[-1]), 0.0)
     largest = op.ReduceMax(op.Where(is_kept, x, -np.inf), axes=[1], keepdims=0)
-    any_kept = op.Greater(op.ReduceMax(kept, axes=[1], keepdims=1), 0.0)
+    any_kept = op.Greater(op.ReduceMax(mask, axes=[1], keepdims=1), 0.0)
     return op.Where(any_kept, largest, 0.0)
 
 
-def _max_formula(x: Floats, _: Floats, kept: Floats) -> Floats:
-    largest = np.where(kept[:, :, np.newaxis] > 0, x, -np.inf).max(axis=1)
-    return np.where(kept.any(axis=1, keepdims=True), largest, 0.0)
+def _max_formula(x: Floats, _: Floats, mask: Floats) -> Floats:
+    largest = np.where(mask[:, :, np.newaxis] > 0, x, -np.inf).max(axis=1)
+    return np.where(mask.any(axis=1, keepdims=True), largest, 0.0)
 
 
-def _mean(op: OpBuilder, x: ir.Value, _: ir.Value, kept: ir.Value) -> ir.Value:
+def _mean(op: OpBuilder, x: ir.Value, _: ir.Value, mask: ir.Value) -> ir.Value:
     """Divide the sum of the kept tokens by their number."""
-    return op.Div(*_sums(op, x, kept))
+    return op.Div(*_sums(op, x, mask))
 
 
-def _mean_formula(x: Floats, _: Floats, kept: Floats) -> Floats:
-    total, count = _sums_formula(x, kept)
+def _mean_formula(x: Floats, _: Floats, mask: Floats) -> Floats:
+    total, count = _sums_formula(x, mask)
     return total / count
 
 
-def _mean_sqrt(op: OpBuilder, x: ir.Value, _: ir.Value, kept: ir.Value) -> ir.Value:
+def _mean_sqrt(op: OpBuilder, x: ir.Value, _: ir.Value, mask: ir.Value) -> ir.Value:
     """Divide the sum of the kept tokens by the square root of their number."""
-    total, count = _sums(op, x, kept)
+    total, count = _sums(op, x, mask)
     return op.Div(total, op.Sqrt(count))
 
 
-def _mean_sqrt_formula(x: Floats, _: Floats, kept: Floats) -> Floats:
-    total, count = _sums_formula(x, kept)
+def _mean_sqrt_formula(x: Floats, _: Floats, mask: Floats) -> Floats:
+    total, count = _sums_formula(x, mask)
     return total / np.sqrt(count)
 
 
-def _weighted_mean(op: OpBuilder, x: ir.Value, tokens: ir.Value, kept: ir.Value) -> ir.Value:
+def _weighted_mean(op: OpBuilder, x: ir.Value, tokens: ir.Value, mask: ir.Value) -> ir.Value:
     """Weight each kept token by its position 1, 2, … n in the whole text."""
-    return op.Div(*_sums(op, x, op.Mul(kept, op.CumSum(tokens, 1))))
+    return op.Div(*_sums(op, x, op.Mul(mask, op.CumSum(tokens, 1))))
 
 
-def _weighted_mean_formula(x: Floats, tokens: Floats, kept: Floats) -> Floats:
-    total, weight = _sums_formula(x, kept * np.cumsum(tokens, axis=1))
+def _weighted_mean_formula(x: Floats, tokens: Floats, mask: Floats) -> Floats:
+    total, weight = _sums_formula(x, mask * np.cumsum(tokens, axis=1))
     return total / weight
 
 
@@ -124,8 +124,8 @@ def choose_row(op: OpBuilder, x: ir.Value, index: ir.Value) -> ir.Value:
 
 def _row(op: OpBuilder, x: ir.Value, mask: ir.Value, index: ir.Value) -> ir.Value:
     """Choose the row at ``index``, int64 ``[batch, 1]``; zeros where the mask is 0 there."""
-    kept = op.GatherElements(mask, index, axis=1)
-    return op.Mul(choose_row(op, x, index), kept)
+    flag = op.GatherElements(mask, index, axis=1)
+    return op.Mul(choose_row(op, x, index), flag)
 
 
 def _row_formula(x: Floats, mask: Floats, index: NDArray[np.intp]) -> Floats:

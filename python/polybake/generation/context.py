@@ -151,9 +151,9 @@ def build_context(
         )
 
     licence = manifest.source.licence or ""
-    outputs = [one.name for one in contract.outputs]
-    counts = next((one.counts for one in contract.outputs if one.counts is not None), None)
-    fed = [one.name for one in contract.inputs if one.feed == "prompt_value"]
+    outputs = [output.name for output in contract.outputs]
+    counts = next((output.counts for output in contract.outputs if output.counts is not None), None)
+    fed = [item.name for item in contract.inputs if item.feed == "prompt_value"]
 
     pair = None if contract.pair is None else contract.pair.model_dump(mode="json")
 
@@ -203,7 +203,7 @@ def build_context(
         truncate="" if contract.pair is None else contract.pair.truncate,
         truncation_side="" if contract.pair is None else contract.pair.truncation_side,
         surrounded=contract.pair is not None
-        and any(one.before or one.after or one.limit is not None for one in contract.pair.texts),
+        and any(t.before or t.after or t.limit is not None for t in contract.pair.texts),
         long_texts="words" in traits
         or (contract.pair is not None and contract.pair.truncate != "longest_first"),
         vocab_size=contract.vocab_size,
@@ -219,7 +219,7 @@ def build_context(
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
         max_length=contract.max_length,
-        feeds=tuple(one.feed for one in contract.inputs),
+        feeds=tuple(item.feed for item in contract.inputs),
         window=_window(contract),
         name=text(manifest.name),
         inputs=tuple(inputs),

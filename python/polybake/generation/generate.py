@@ -94,9 +94,9 @@ def generate(
         )
     rendered = {
         name: render_client(
-            manifest, name, one.package, one.module, one.version, own, parts or one.parts
+            manifest, name, setup.package, setup.module, setup.version, own, parts or setup.parts
         )
-        for name, one in clients.items()
+        for name, setup in clients.items()
         if not languages or name in languages
     }
     contract = manifest.contract.model_dump(mode="json")
@@ -104,15 +104,15 @@ def generate(
         _check_contracts([clients[name].folder for name in rendered], contract)
     done = {}
     for name, client in rendered.items():
-        given = (clients[name].folder, client.files | client.binaries, client.project_files)
+        arguments = (clients[name].folder, client.files | client.binaries, client.project_files)
         if check:
-            done[name] = changes(*given, force=force, keep=keep)
+            done[name] = changes(*arguments, force=force, keep=keep)
         else:
             write = partial(write_client, parts=client.parts, contract=contract)
-            done[name] = write(*given, force=force, keep=keep)
-    found = [one.folder / path for one in done.values() for path in one.written + one.removed]
-    if check and found:
-        raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")
+            done[name] = write(*arguments, force=force, keep=keep)
+    stale = [diff.folder / path for diff in done.values() for path in diff.written + diff.removed]
+    if check and stale:
+        raise CheckFailed(f"not fresh: {', '.join(map(str, stale))}; run: polybake generate")
     return done
 
 
@@ -120,10 +120,10 @@ def _check_contracts(folders: Sequence[Path], contract: JsonValue) -> None:
     """Name the fields in which clients' contracts differ from the model's."""
     for folder in folders:
         own = recorded_contract(folder)
-        found = [] if own is None else list(document_changes(own, contract, "contract"))
-        if found:
-            told = "; ".join(f"{one.place}: {one.change}" for one in found)
-            raise CheckFailed(f"{folder}: is for another contract: {told}; run: polybake generate")
+        differences = [] if own is None else list(document_changes(own, contract, "contract"))
+        if differences:
+            text = "; ".join(f"{entry.place}: {entry.change}" for entry in differences)
+            raise CheckFailed(f"{folder}: is for another contract: {text}; run: polybake generate")
 
 
 def _read_manifest(path: Path) -> Manifest:

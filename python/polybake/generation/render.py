@@ -122,34 +122,34 @@ def _seen_traits(contract: Contract) -> Iterator[str]:
 def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:
     environment = template_environment(folders)  # values are encoded by their language
     try:
-        found = next(folder / template for folder in folders if (folder / template).is_file())
+        source = next(folder / template for folder in folders if (folder / template).is_file())
         if template.endswith(_TEMPLATE):
             variables = {field.name: getattr(context, field.name) for field in fields(context)}
             text = environment.get_template(template).render(variables)
         else:
-            text = found.read_text(encoding="utf-8")
+            text = source.read_text(encoding="utf-8")
     except (TemplateError, UnicodeDecodeError) as error:
         raise InputError(
             f"template {language}/{template}: {error}; correct it or remove it"
         ) from error
-    return _header(language, template, found) + text
+    return _header(language, template, source) + text
 
 
-def _header(language: str, template: str, found: Path) -> str:
+def _header(language: str, template: str, source: Path) -> str:
     suffix = Path(template.removesuffix(_TEMPLATE)).suffix
     comment = _COMMENTS.get(suffix)
     if not comment:
         return ""
-    shipped = found.is_relative_to(templates_folder())
-    named = found.relative_to(templates_folder().parent) if shipped else Path(language, template)
-    told = _HEADER.format(version=__version__, template=named.as_posix())
-    lines = wrap(told, _WIDTHS.get(suffix, 1_000) - len(f"{comment} "))
+    shipped = source.is_relative_to(templates_folder())
+    path = source.relative_to(templates_folder().parent) if shipped else Path(language, template)
+    header = _HEADER.format(version=__version__, template=path.as_posix())
+    lines = wrap(header, _WIDTHS.get(suffix, 1_000) - len(f"{comment} "))
     return "".join(f"{comment} {line}\n" for line in lines)
 
 
 def _target(path: str, context: Context) -> str:
-    named = path.replace("__module__", context.module).replace("__path__", context.path)
-    return named.removesuffix(_TEMPLATE)
+    target = path.replace("__module__", context.module).replace("__path__", context.path)
+    return target.removesuffix(_TEMPLATE)
 
 
 def _paths(folders: list[Path]) -> list[str]:

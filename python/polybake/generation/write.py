@@ -117,16 +117,16 @@ def write_client(
     rendered = sorted({*done.written, *done.unchanged, *(set(done.edited) - project_files)})
     digests = {path: _digest(files[path]) for path in rendered}
     of_project = known | {path: digests.pop(path) for path in project_files & digests.keys()}
-    written = {path: files[path] for path in done.written}
-    told = {
+    contents = {path: files[path] for path in done.written}
+    facts = {
         "generator": __version__,
         "parts": list(parts),
         "contract": contract,
         "files": digests,
         "project": dict(sorted(of_project.items())),
     }
-    written[RECORD] = json.dumps(told, indent=2) + "\n"
-    for path, content in written.items():
+    contents[RECORD] = json.dumps(facts, indent=2) + "\n"
+    for path, content in contents.items():
         with replacing(folder / path) as file:
             file.write(_bytes(content))
     return done
@@ -154,18 +154,18 @@ def _read_record(folder: Path, force: bool, part: str = "files") -> dict[str, st
 
 def _conflict(path: Path, fresh: str | bytes, recorded: str | None) -> str:
     """Say that a file and its render both changed, each apart where Git has what was written."""
-    told = (
+    message = (
         f"{path}: was changed by hand, and what is generated changed, too; take over what changed "
         "by hand and say so with --keep-edited, or lose your change with --force:\n"
     )
     if isinstance(fresh, bytes):
-        return f"{told}its bytes differ"
+        return f"{message}its bytes differ"
     mine = path.read_text(encoding="utf-8", errors="replace")
     before = None if recorded is None else _committed(path, recorded)
     if before is None:
-        return told + _difference(mine, fresh, "yours", "generated now")
+        return message + _difference(mine, fresh, "yours", "generated now")
     yours = _difference(before, mine, "generated before", "yours")
-    return f"{told}{yours}\n{_difference(before, fresh, 'generated before', 'generated now')}"
+    return f"{message}{yours}\n{_difference(before, fresh, 'generated before', 'generated now')}"
 
 
 def _committed(path: Path, digest: str) -> str | None:
@@ -176,9 +176,9 @@ def _committed(path: Path, digest: str) -> str | None:
         listed = subprocess.run(log, capture_output=True, check=True).stdout  # noqa: S603
         for commit in listed.decode().split():
             show = [*here, "show", f"{commit}:./{path.name}"]
-            found = subprocess.run(show, capture_output=True, check=False).stdout  # noqa: S603
-            if _digest(found) == digest:
-                return found.decode("utf-8", "replace")
+            content = subprocess.run(show, capture_output=True, check=False).stdout  # noqa: S603
+            if _digest(content) == digest:
+                return content.decode("utf-8", "replace")
     except (OSError, subprocess.CalledProcessError):
         pass  # there is no Git, or no repository
     return None

@@ -13,7 +13,7 @@ _PAIRS = 512
 
 def batches(rows: Rows, budget: int) -> Iterator[list[int]]:
     """The places of rows that go together, longest first, so that little of a batch is padding."""
-    places = sorted(range(len(rows)), key=lambda place: len(rows[place]), reverse=True)
+    places = sorted(range(len(rows)), key=lambda index: len(rows[index]), reverse=True)
     while places:
         longest = max(1, len(rows[places[0]]))
         # Layers hold a number for each token, attention a number for each pair of a row's tokens.

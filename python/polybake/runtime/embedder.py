@@ -85,7 +85,7 @@ class Embedder:
             InputError: ``texts`` is a single text, the model has no such prompt, or it gives a text
                 several vectors.
         """
-        if any(one.counts is not None for one in self.manifest.contract.outputs):
+        if any(output.counts is not None for output in self.manifest.contract.outputs):
             raise InputError(
                 f"{self.path}: gives a text several vectors; ask it by a client: polybake generate"
             )
@@ -121,19 +121,19 @@ class Embedder:
         for case in self.head.fixture.cases:
             slack = decode_slack(case.embeddings)
             rows = case.rows(self.manifest.contract.vocab_size)
-            given = self.runner.of_all(rows, case.prompt).values()
+            answers = self.runner.of_all(rows, case.prompt).values()
             difference = compare_ids(rows, self.tokenize(case.texts, prompt=case.prompt))
-            for vectors, parts in zip(case.vectors, given, strict=True):
-                golden, found = decode_vectors(vectors), np.concatenate(parts)
+            for vectors, parts in zip(case.vectors, answers, strict=True):
+                golden, array = decode_vectors(vectors), np.concatenate(parts)
                 difference = difference or compare_vectors(
-                    golden, found, self.head.fixture.tolerances[self.device], slack
+                    golden, array, self.head.fixture.tolerances[self.device], slack
                 )
                 if difference:
                     raise CheckFailed(
                         f"{self.path}: case {case.id}: {difference.message}; "
                         "the file or its packages changed; bake it again"
                     )
-                largest = max(largest, largest_difference(golden, found, slack))
+                largest = max(largest, largest_difference(golden, array, slack))
         return largest
 
     def __repr__(self) -> str:

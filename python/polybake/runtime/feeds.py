@@ -15,9 +15,9 @@ def feeds(
     ids = np.full((len(rows), width), contract.pad_id, np.int64)
     mask = np.zeros_like(ids)
     for index, row in enumerate(rows):
-        place = slice(width - len(row), width) if contract.pad_side == "left" else slice(len(row))
-        ids[index, place] = row
-        mask[index, place] = 1
+        span = slice(width - len(row), width) if contract.pad_side == "left" else slice(len(row))
+        ids[index, span] = row
+        mask[index, span] = 1
     types = np.zeros_like(ids)
     if contract.pair is not None:
         types, ids = np.divmod(ids, contract.vocab_size)
@@ -28,10 +28,10 @@ def feeds(
         "position_ids": (mask.cumsum(axis=1) - 1) * mask,
     }
     return {
-        one.name: (
-            np.array([one.values[prompt or ""]], np.int64)
-            if one.feed == "prompt_value"
-            else values[one.feed]
+        item.name: (
+            np.array([item.values[prompt or ""]], np.int64)
+            if item.feed == "prompt_value"
+            else values[item.feed]
         )
-        for one in contract.inputs
+        for item in contract.inputs
     }

@@ -42,13 +42,13 @@ def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:
     if first + second <= room:
         return first, second
     if pair.truncate != "longest_first":
-        kept = first if pair.truncate == "only_second" else second
-        if kept >= room:
+        size = first if pair.truncate == "only_second" else second
+        if size >= room:
             name = "first" if pair.truncate == "only_second" else "second"
             raise InputError(
-                f"the {name} text has {kept} tokens, expected less than {room}, so that there is "
+                f"the {name} text has {size} tokens, expected less than {room}, so that there is "
                 "room for the other; shorten it"
             )
-        return (kept, room - kept) if pair.truncate == "only_second" else (room - kept, kept)
+        return (size, room - size) if pair.truncate == "only_second" else (room - size, size)
     short = min(first, second, room // 2)
     return (short, room - short) if first <= second else (room - short, short)

@@ -26,8 +26,8 @@ def limited() -> bool:
 def _quotas(root: Path) -> Iterator[tuple[int, int]]:
     """Yield each group's quota and period in microseconds, if the group has a limit."""
     own = Path("/proc/self/cgroup").read_text().splitlines() if root.is_dir() else []
-    place = next((line[3:].strip("/") for line in own if line.startswith("0::")), "")
-    for folder in (root / place, *(root / place).parents):
+    group = next((line[3:].strip("/") for line in own if line.startswith("0::")), "")
+    for folder in (root / group, *(root / group).parents):
         words = _words(folder / "cpu.max")
         if len(words) == 2 and words[0].isdigit():
             yield int(words[0]), int(words[1])

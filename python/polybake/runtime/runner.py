@@ -71,14 +71,14 @@ class Runner:
     ) -> dict[str, list[NDArray[Any]]]:
         """Run rows as one batch; return what `of_each` does, of each output by its name."""
         outputs = self.contract.outputs
-        counted = dict.fromkeys(one.counts for one in outputs if one.counts is not None)
-        names = [*(one.name for one in outputs), *counted]
-        found = dict(zip(names, self.outputs(rows, names, prompt, length), strict=True))
+        counted = dict.fromkeys(output.counts for output in outputs if output.counts is not None)
+        names = [*(output.name for output in outputs), *counted]
+        arrays = dict(zip(names, self.outputs(rows, names, prompt, length), strict=True))
         return {
-            one.name: [*found[one.name][:, None]]
-            if one.counts is None
-            else np.split(found[one.name], np.cumsum(found[one.counts])[:-1])
-            for one in outputs
+            output.name: [*arrays[output.name][:, None]]
+            if output.counts is None
+            else np.split(arrays[output.name], np.cumsum(arrays[output.counts])[:-1])
+            for output in outputs
         }
 
     def embed(
@@ -96,12 +96,12 @@ class Runner:
         than a text of 8,192 tokens, whose attention a machine must hold.
         """
         output = self.contract.output
-        found = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
+        arrays = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
 
         def fill(batch: list[int]) -> None:
-            given = self.of_each([rows[place] for place in batch], prompt)
-            for place, vectors in zip(batch, given, strict=True):
-                found[place] = vectors
+            answers = self.of_each([rows[index] for index in batch], prompt)
+            for index, vectors in zip(batch, answers, strict=True):
+                arrays[index] = vectors
             if progress is not None:
                 progress(len(batch))
 
@@ -114,7 +114,7 @@ class Runner:
             else:
                 for batch in alike:
                     fill(batch)
-        return np.concatenate(found)
+        return np.concatenate(arrays)
 
     def _at_once(self, longest: int) -> int:
         """Batches that run side by side, by the tokens of their longest row."""

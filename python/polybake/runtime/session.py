@@ -101,18 +101,18 @@ def open_session(
     options.intra_op_num_threads = threads or (processors() if limited() else 0)
     # Waiting threads that spin take the time of others: half of all texts on a busy machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    kept = {}
+    keywords = {}
     if lean:
         options.add_session_config_entry("session.disable_prepacking", "1")
         options.enable_mem_pattern = options.enable_cpu_mem_arena = False
-        kept["disabled_optimizers"] = ["ConstantFolding"]
+        keywords["disabled_optimizers"] = ["ConstantFolding"]
     try:
         session = ort.InferenceSession(
             model if isinstance(model, bytes) else str(model),
             options,
             providers=[(provider, settings)],
             enable_fallback=0,  # else a run that fails on a GPU is repeated on the CPU
-            **kept,
+            **keywords,
         )
     except Exception as error:  # ONNX Runtime's exceptions share no base class
         path = "the model" if isinstance(model, bytes) else model
@@ -140,7 +140,7 @@ def run(
     with TIME_LIMIT.options() as options:
         options.log_severity_level = _NOTHING  # the exception says it
         try:
-            found: list[NDArray[Any]] = session.run(list(names), dict(fed), options)
+            results: list[NDArray[Any]] = session.run(list(names), dict(fed), options)
         except Exception as error:  # ONNX Runtime's exceptions share no base class
             shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in fed.items())
             if options.terminate:
@@ -152,7 +152,7 @@ def run(
             raise RunFailed(
                 f"the model does not run on {shapes} ({reason}); {_remedy(reason)}"
             ) from error
-    return found
+    return results
 
 
 def _remedy(reason: str) -> str:
@@ -169,7 +169,7 @@ def run_encoder(
     session: ort.InferenceSession, outputs: Sequence[str], fed: Mapping[str, NDArray[np.int64]]
 ) -> list[NDArray[Any]]:
     """The outputs of an encoder without steps; its inputs may have another type than the bake's."""
-    typed = {one.name: fed[one.name].astype(_INTEGERS[one.type]) for one in session.get_inputs()}
+    typed = {arg.name: fed[arg.name].astype(_INTEGERS[arg.type]) for arg in session.get_inputs()}
     return run(session, outputs, typed)
 
 

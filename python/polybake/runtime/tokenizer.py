@@ -93,9 +93,9 @@ class BakedTokenizer:
     @property
     def special_tokens(self) -> tuple[int, int]:
         """How many stand before a text, and how many behind it."""
-        found = self.untruncated.encode("a")
-        own = [place for place, text in enumerate(found.sequence_ids) if text is not None]
-        return (own[0], len(found.ids) - 1 - own[-1]) if own else (0, 0)
+        encoding = self.untruncated.encode("a")
+        own = [index for index, text in enumerate(encoding.sequence_ids) if text is not None]
+        return (own[0], len(encoding.ids) - 1 - own[-1]) if own else (0, 0)
 
     @cached_property
     def untruncated(self) -> Tokenizer:

@@ -75,13 +75,13 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
         answer.headers.update(error.headers or {})
         return answer
 
-    asked = app.openapi()["paths"]
+    paths = app.openapi()["paths"]
     app.add_middleware(
         Gate,
         keys=keys,
         limits=limits,
-        paths=["/", *asked],
-        bodies=["/", *(path for path, methods in asked.items() if "post" in methods)],
+        paths=["/", *paths],
+        bodies=["/", *(path for path, methods in paths.items() if "post" in methods)],
         metrics=metrics,
     )
     return app
@@ -90,6 +90,6 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
 def _readable(error: RequestValidationError) -> str:
     """The first thing that is wrong, such as ``input: Field required``."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    path = ".".join(str(part) for part in first["loc"][1:]) or "the request"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}"
+    return f"{path}: {message}"

@@ -37,12 +37,12 @@ class RankRequest(RequestBody):
 async def rerank(asked: RankRequest, models: Served) -> Response:
     """The places of documents with their relevance, best first."""
     model = models.of("rerank", asked.model)
-    texts = [one if isinstance(one, str) else one.text for one in asked.documents]
-    found = await model.of_texts([(asked.query, text) for text in texts])
+    texts = [entry if isinstance(entry, str) else entry.text for entry in asked.documents]
+    reply = await model.of_texts([(asked.query, text) for text in texts])
     results = [
-        {"index": place, "relevance_score": score}
-        | ({"document": {"text": texts[place]}} if asked.return_documents else {})
-        for place, score in ranking(found.single[:, 0])[: asked.top_n]
+        {"index": index, "relevance_score": score}
+        | ({"document": {"text": texts[index]}} if asked.return_documents else {})
+        for index, score in ranking(reply.single[:, 0])[: asked.top_n]
     ]
-    meta = {"billed_units": {"search_units": 0}, "tokens": {"input_tokens": found.tokens}}
+    meta = {"billed_units": {"search_units": 0}, "tokens": {"input_tokens": reply.tokens}}
     return answer({"id": str(uuid.uuid4()), "results": results, "meta": meta}, model)

@@ -91,9 +91,9 @@ class Gate:
         if path in _OPEN:
             return
         if self._keys:
-            scheme, _, key = headers.get("authorization", "").partition(" ")
-            given = key.strip().encode() if scheme.lower() == "bearer" else b""
-            if not any([hmac.compare_digest(given, one) for one in self._keys]):  # noqa: C419 - all
+            scheme, _, value = headers.get("authorization", "").partition(" ")
+            token = value.strip().encode() if scheme.lower() == "bearer" else b""
+            if not any([hmac.compare_digest(token, key) for key in self._keys]):  # noqa: C419 - all
                 raise Refusal("unauthorized", "no valid key; send Authorization: Bearer and a key")
 
     def _check_body(self, headers: Headers) -> None:

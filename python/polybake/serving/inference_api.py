@@ -68,8 +68,8 @@ async def embed(asked: EmbedRequest, models: Served, name: _Name = None) -> Resp
 async def embed_all(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
     """Return a vector for each token of each text."""
     model = models.of("multi-vector", name)
-    found = await _embedded(model, asked)
-    return answer([[*rows] for rows in found.vectors], model)
+    reply = await _embedded(model, asked)
+    return answer([[*rows] for rows in reply.vectors], model)
 
 
 @router.post("/embed_sparse")
@@ -78,7 +78,7 @@ async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) 
     model = models.of("sparse", name)
     rows = (await _embedded(model, asked)).single
     content = [
-        [{"index": int(place), "value": row[place]} for place in np.flatnonzero(row)]
+        [{"index": int(index), "value": row[index]} for index in np.flatnonzero(row)]
         for row in rows
     ]
     return answer(content, model)
@@ -88,7 +88,7 @@ async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) 
 async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> Response:
     """The labels of each text, best first."""
     model = models.of("classify", name)
-    one = isinstance(asked.inputs, str)
+    is_single = isinstance(asked.inputs, str)
     texts = [[asked.inputs]] if isinstance(asked.inputs, str) else asked.inputs
     if any(len(text) != 1 for text in texts):
         raise Refusal("validation", f"{model.name} takes single texts, not pairs; give each alone")
@@ -99,9 +99,9 @@ async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> 
     labels = model.contract.settings["labels"]
     assert isinstance(labels, list)  # noqa: S101 - the task's settings
     content = [
-        [{"score": score, "label": labels[place]} for place, score in ranking(row)] for row in rows
+        [{"score": score, "label": labels[index]} for index, score in ranking(row)] for row in rows
     ]
-    return answer(content[0] if one else content, model)
+    return answer(content[0] if is_single else content, model)
 
 
 @router.post("/rerank")
@@ -111,11 +111,11 @@ async def rerank(asked: RerankRequest, models: Served, name: _Name = None) -> Re
     _check_side(model, asked)
     _check_raw(model, asked.raw_scores)
     pairs = [(asked.query, text) for text in asked.texts]
-    found = await model.of_texts(pairs, cut=asked.truncate is not False)
+    reply = await model.of_texts(pairs, cut=asked.truncate is not False)
     content = [
-        {"index": place, "score": score}
-        | ({"text": asked.texts[place]} if asked.return_text else {})
-        for place, score in ranking(found.single[:, 0])
+        {"index": index, "score": score}
+        | ({"text": asked.texts[index]} if asked.return_text else {})
+        for index, score in ranking(reply.single[:, 0])
     ]
     return answer(content, model)
 
@@ -123,7 +123,7 @@ async def rerank(asked: RerankRequest, models: Served, name: _Name = None) -> Re
 @router.get("/info")
 async def info(models: Served, name: _Name = None) -> dict[str, Any]:
     """What is served, and within which limits."""
-    model = next((one for one in models if name in (None, one.name)), None)
+    model = next((model for model in models if name in (None, model.name)), None)
     if model is None:
         raise Refusal("not_found", f"unknown model {name!r}; GET /v1/models lists all")
     return {
@@ -139,15 +139,15 @@ async def info(models: Served, name: _Name = None) -> dict[str, Any]:
     }
 
 
-async def _embedded(model: ServedModel, asked: EmbedRequest) -> Answered:
-    _check_side(model, asked)
-    given = [asked.inputs] if isinstance(asked.inputs, str) else [*asked.inputs]
-    return await model.of_inputs(given, Prompt(asked.prompt_name), cut=asked.truncate is not False)
+async def _embedded(model: ServedModel, body: EmbedRequest) -> Answered:
+    _check_side(model, body)
+    inputs = [body.inputs] if isinstance(body.inputs, str) else [*body.inputs]
+    return await model.of_inputs(inputs, Prompt(body.prompt_name), cut=body.truncate is not False)
 
 
-def _check_side(model: ServedModel, asked: _InferenceRequest) -> None:
-    given = asked.truncation_direction
-    if given is not None and given.title() != model.cuts:
+def _check_side(model: ServedModel, body: _InferenceRequest) -> None:
+    side = body.truncation_direction
+    if side is not None and side.title() != model.cuts:
         cuts = f"{model.name} cuts texts on the {model.cuts.lower()}"
         raise Refusal("validation", f"{cuts}; leave truncation_direction out")
 

@@ -32,17 +32,17 @@ class Models:
     ) -> Models:
         """Open files, and check that each reproduces its golden cases."""
         embedders = [Embedder(path, device=device, threads=threads) for path in paths]
-        names = [one.manifest.name for one in embedders]
+        names = [embedder.manifest.name for embedder in embedders]
         if unknown := sorted({*matryoshka} - {*names}):
             raise InputError(
                 f"--matryoshka {unknown[0]}: no model of this name; choose of: {', '.join(names)}"
             )
-        for one in embedders:
-            one.self_check()
+        for embedder in embedders:
+            embedder.self_check()
         return cls(
             [
-                ServedModel(one, most=most, matryoshka=name in matryoshka)
-                for name, one in zip(names, embedders, strict=True)
+                ServedModel(embedder, most=most, matryoshka=name in matryoshka)
+                for name, embedder in zip(names, embedders, strict=True)
             ]
         )
 

@@ -44,13 +44,13 @@ async def embeddings(asked: EmbeddingsRequest, models: Served) -> Response:
     if asked.prompt_name is not None and asked.input_type is not None:
         raise Refusal("validation", "prompt_name and input_type exclude each other; give one")
     prompt = Prompt(asked.prompt_name, asked.input_type)
-    found = await model.of_inputs(_inputs(asked), prompt)
-    vectors = _cut(model, found.single, asked.dimensions)
+    reply = await model.of_inputs(_inputs(asked), prompt)
+    vectors = _cut(model, reply.single, asked.dimensions)
     data = [
-        {"object": "embedding", "index": place, "embedding": _encoded(row, asked.encoding_format)}
-        for place, row in enumerate(vectors)
+        {"object": "embedding", "index": index, "embedding": _encoded(row, asked.encoding_format)}
+        for index, row in enumerate(vectors)
     ]
-    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    usage = {"prompt_tokens": reply.tokens, "total_tokens": reply.tokens}
     content = {"object": "list", "data": data, "model": model.name, "usage": usage}
     return answer(content, model)
 
@@ -65,21 +65,21 @@ async def list_models(models: Served) -> dict[str, Any]:
     return {"object": "list", "data": data}
 
 
-def _inputs(asked: EmbeddingsRequest) -> list[str | list[int]]:
+def _inputs(body: EmbeddingsRequest) -> list[str | list[int]]:
     """Return the texts or rows of token ids as a list; a single one becomes a list of one."""
-    if isinstance(asked.input, str):
-        return [asked.input]
-    ids = [one for one in asked.input if isinstance(one, int)]
-    return [ids] if ids else [one for one in asked.input if not isinstance(one, int)]
+    if isinstance(body.input, str):
+        return [body.input]
+    ids = [item for item in body.input if isinstance(item, int)]
+    return [ids] if ids else [item for item in body.input if not isinstance(item, int)]
 
 
 def _cut(model: ServedModel, vectors: NDArray[Any], dimensions: int | None) -> NDArray[Any]:
     """Cut a Matryoshka model's vectors; they get unit length if the whole vectors have it."""
-    given = model.contract.output.dimension
-    if dimensions is None or dimensions == given:
+    size = model.contract.output.dimension
+    if dimensions is None or dimensions == size:
         return vectors
-    if not model.matryoshka or dimensions > given:
-        known = f"{given} or less" if model.matryoshka else str(given)
+    if not model.matryoshka or dimensions > size:
+        known = f"{size} or less" if model.matryoshka else str(size)
         raise Refusal("validation", f"dimensions is {dimensions}; expected {known}")
     cut = vectors[:, :dimensions]
     if not model.normalized:

@@ -29,31 +29,31 @@ class RequestBody(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _known(cls, given: Any) -> Any:
+    def _known(cls, data: Any) -> Any:
         known = [*cls.model_fields]
-        for key, value in given.items() if isinstance(given, dict) else ():
+        for key, value in data.items() if isinstance(data, dict) else ():
             if key not in known and value is not None:
                 shown = key[:_SHOWN]
                 raise ValueError(f"{shown!r}: {unknown_key(shown, known)}")
-        return given
+        return data
 
 
-def _inputs(given: Any, expected: str, flat: tuple[type, ...], inner: type) -> Any:
+def _inputs(value: Any, expected: str, flat: tuple[type, ...], inner: type) -> Any:
     """Check for a text, a list of one type in ``flat``, or a list of lists of ``inner``."""
-    if isinstance(given, str):
-        return given
-    if not isinstance(given, list):
-        raise ValueError(f"is {_named(given)}; expected {expected}")
-    kinds = set(map(type, given))
-    within = kinds == {list} and all(set(map(type, one)) <= {inner} for one in given)
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise ValueError(f"is {_named(value)}; expected {expected}")
+    kinds = set(map(type, value))
+    within = kinds == {list} and all(set(map(type, part)) <= {inner} for part in value)
     if within or (len(kinds) < 2 and kinds <= {*flat}):
-        return given
-    for place, one in enumerate(given):
-        if type(one) not in (*flat, list) or type(one) is not type(given[0]):
-            raise ValueError(f"element {place} is {_named(one)}; expected {expected}")
-        if type(one) is list and (wrong := [each for each in one if type(each) is not inner]):
-            found = f"element {place} is a list with {_named(wrong[0])}"
-            raise ValueError(f"{found}; expected {expected}")
+        return value
+    for index, part in enumerate(value):
+        if type(part) not in (*flat, list) or type(part) is not type(value[0]):
+            raise ValueError(f"element {index} is {_named(part)}; expected {expected}")
+        if type(part) is list and (wrong := [each for each in part if type(each) is not inner]):
+            fault = f"element {index} is a list with {_named(wrong[0])}"
+            raise ValueError(f"{fault}; expected {expected}")
     raise AssertionError
 
 
@@ -65,7 +65,7 @@ def _judged(
     schema: Any, expected: str, *, flat: tuple[type, ...], inner: type = int
 ) -> tuple[PlainValidator, WithJsonSchema]:
     """Return a validator that works by hand, and the schema that says the same."""
-    check = PlainValidator(lambda given: _inputs(given, expected, flat, inner))
+    check = PlainValidator(lambda value: _inputs(value, expected, flat, inner))
     return check, WithJsonSchema(TypeAdapter(schema).json_schema())
 
 

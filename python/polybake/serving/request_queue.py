@@ -160,10 +160,10 @@ class RequestQueue:
                 continue
             longest = longer
             batch.append(row)
-        taken = set(batch)
-        left = [row for row in ahead if row not in taken]
-        self._rows.extendleft(reversed(left))
-        self.waiting += sum(row.tokens for row in left)
+        members = set(batch)
+        rest = [row for row in ahead if row not in members]
+        self._rows.extendleft(reversed(rest))
+        self.waiting += sum(row.tokens for row in rest)
         self._left.set()
         return batch
 
@@ -172,7 +172,7 @@ class RequestQueue:
         ids, prompt = [row.ids for row in batch], batch[0].prompt
         try:
             begun = time.perf_counter()
-            found = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
+            answers = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
             self._tokens = _KEPT * self._tokens + sum(row.tokens for row in batch)
             self._seconds = _KEPT * self._seconds + time.perf_counter() - begun
             if self._ran:
@@ -185,6 +185,6 @@ class RequestQueue:
                 known = isinstance(error, CheckFailed)
                 batch[0].found.set_exception(Refusal("backend", str(error)) if known else error)
             return
-        for row, vectors in zip(batch, found, strict=True):
+        for row, vectors in zip(batch, answers, strict=True):
             if not row.found.done():
                 row.found.set_result(vectors)

@@ -105,26 +105,26 @@ class ServedModel:
         self, given: Sequence[str | list[int]], prompt: Prompt, *, cut: bool = True
     ) -> Answered:
         """Run texts with a prompt, or rows of token ids, which include their prompt."""
-        texts = [one for one in given if isinstance(one, str)]
+        texts = [item for item in given if isinstance(item, str)]
         if texts or not given:
             return await self.of_texts(texts, prompt, cut=cut)
         if prompt != Prompt():
             raise Refusal("validation", "token ids hold their prompt; leave prompt and type out")
-        return await self.of_ids([one for one in given if not isinstance(one, str)])
+        return await self.of_ids([item for item in given if not isinstance(item, str)])
 
     async def of_ids(self, rows: Sequence[list[int]]) -> Answered:
         """Run rows of token ids, with special tokens."""
         self._check_number(len(rows))
-        found = await asyncio.to_thread(lambda: [*map(self._wrong, rows)])  # may be millions
-        for place, wrong in enumerate(found):
-            if wrong:
-                raise Refusal("validation", f"text {place} {wrong}")
+        faults = await asyncio.to_thread(lambda: [*map(self._wrong, rows)])  # may be millions
+        for index, fault in enumerate(faults):
+            if fault:
+                raise Refusal("validation", f"text {index} {fault}")
         return await self._of_rows(rows, None)
 
     def _wrong(self, ids: list[int]) -> str | None:
         """Return why no text has these token ids; None if a text may have them."""
         size, most = self.contract.vocab_size, self.contract.max_length
-        unknown = next((one for one in ids if not 0 <= one < size), None)
+        unknown = next((token for token in ids if not 0 <= token < size), None)
         if unknown is not None:
             return f"has the token id {unknown}; expected 0 to {size - 1}"
         if not ids:
@@ -145,13 +145,13 @@ class ServedModel:
         """Return the token ids of texts; refuse a text that is too long if it may not be cut."""
         rows = self._runner.ids(texts, prompt)
         most = self.contract.max_length
-        for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+        for index, (text, row) in enumerate(zip(texts, rows, strict=True)):
             if cut or len(row) < most:
                 continue
             tokens = self._tokens(text, prompt)
             if tokens > most:
                 raise InputError(
-                    f"text {place} has {tokens} tokens; expected {most} or less, or truncate"
+                    f"text {index} has {tokens} tokens; expected {most} or less, or truncate"
                 )
         return rows
 

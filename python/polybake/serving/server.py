@@ -32,8 +32,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        for one in sockets or []:
-            host, port = one.getsockname()[:2]
+        for listener in sockets or []:
+            host, port = listener.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             LOG.info({"listening": f"http://{shown}:{port}"} | self.facts)
 
@@ -107,8 +107,8 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > self._limits.connections:
-            others = (one for one in self.connections if one is not self)
-            waits = (one for one in others if isinstance(one, Connection) and one.unfinished)
+            others = (peer for peer in self.connections if peer is not self)
+            waits = (peer for peer in others if isinstance(peer, Connection) and peer.unfinished)
             ended = next(waits, self)
             self.connections.discard(ended)  # at once, as more may come before it is lost
             ended.transport.abort()

@@ -39,8 +39,8 @@ WORK: ContextVar[Work] = ContextVar("WORK")
 
 def request_id(headers: Headers) -> str:
     """Return the request's id, or a new id."""
-    given = headers.get("x-request-id", "")
-    if _ID.fullmatch(given):
-        return given
+    value = headers.get("x-request-id", "")
+    if _ID.fullmatch(value):
+        return value
     trace = _TRACE.fullmatch(headers.get("traceparent", ""))
     return trace[1] if trace else uuid.uuid4().hex

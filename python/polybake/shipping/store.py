@@ -50,15 +50,15 @@ class Store:
             )
         name = self._place(file.sha256)
         whole = self._protocol() in _WHOLE
-        written = name if whole else f"{name}.{token_hex(8)}"
+        file_name = name if whole else f"{name}.{token_hex(8)}"
         try:
             self._system.makedirs(self._root, exist_ok=True)
-            with path.open("rb") as source, self._system.open(written, "wb") as target:
+            with path.open("rb") as source, self._system.open(file_name, "wb") as target:
                 while chunk := source.read(_CHUNK):
                     target.write(chunk)
                     advance(len(chunk))
             if not whole:
-                self._system.mv(written, name)
+                self._system.mv(file_name, name)
         except Exception as error:
             raise self._refused("cannot be written to", error) from error
         return True
@@ -99,11 +99,11 @@ class Store:
 
     def _chunks(self, key: str, start: int) -> Iterator[bytes]:
         """What an object holds from a place on; a server that knows no ranges is read from 0."""
-        place, http = self._place(key), self._protocol() in {"http", "https"}
+        path, http = self._place(key), self._protocol() in {"http", "https"}
         try:
             # fsspec reads a server that knows no ranges as a stream alone.
-            ranged = not http or (start > 0 and self._system.info(place).get("partial"))
-            with self._system.open(place, "rb", block_size=_CHUNK if ranged else 0) as source:
+            ranged = not http or (start > 0 and self._system.info(path).get("partial"))
+            with self._system.open(path, "rb", block_size=_CHUNK if ranged else 0) as source:
                 if ranged:
                     source.seek(start)
                 while not ranged and start and (passed := source.read(min(_CHUNK, start))):
@@ -129,8 +129,8 @@ class Store:
         return f"{self._root}/{key}"
 
     def _protocol(self) -> str:
-        found = self._system.protocol
-        return str(found if isinstance(found, str) else found[0])
+        protocol = self._system.protocol
+        return str(protocol if isinstance(protocol, str) else protocol[0])
 
     def _refused(self, what: str, error: Exception) -> InputError:
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -142,14 +142,14 @@ class Store:
 def files_of(config: Config, lock: Lock) -> dict[Path, LockedFile]:
     """The model files that polybake.lock lists, by their local paths."""
     output = config.model.output
-    found = {config.folder / name: file for name, file in lock.files.items()}
-    for path in found:
+    files = {config.folder / name: file for name, file in lock.files.items()}
+    for path in files:
         beside = path.parent == output.parent and path.suffix == ".weights"
         if path != output and not (beside and path.name.startswith(output.stem)):
             raise InputError(
                 f"polybake.lock: names {path}, where polybake.toml has {output}; polybake build"
             )
-    return found
+    return files
 
 
 def _opened(url: str, folder: Path) -> tuple[Any, str]:

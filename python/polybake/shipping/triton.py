@@ -49,8 +49,8 @@ def export_triton(model: Path, repository: Path) -> float:
     with creating(repository) as folder:
         names = {part: f"{name}_{part}" for part in ("tokenize", "encoder")}
         places = {part: folder / own / "1" for part, own in names.items()}
-        for place in (*places.values(), folder / name / "1"):
-            place.mkdir(parents=True)
+        for path in (*places.values(), folder / name / "1"):
+            path.mkdir(parents=True)
         # Triton needs the folder, and tools that copy to object stores leave out empty folders.
         (folder / name / "1" / ".keep").touch()
         graph, tokenize = places["encoder"] / "model.onnx", places["tokenize"]
@@ -76,7 +76,7 @@ def _write_configs(
 ) -> None:
     contract = head.manifest.contract
     # A prompt's number belongs to a whole batch, for which Triton's batches have no place.
-    batched = all(one.feed != "prompt_value" for one in contract.inputs)
+    batched = all(item.feed != "prompt_value" for item in contract.inputs)
     labels = cast(list[str], contract.settings.get("labels", []))
     environment = template_environment(_templates())  # the filter "text" encodes
     environment.filters["text"] = text_literal
@@ -90,11 +90,11 @@ def _write_configs(
             text_dims="[ 1 ]" if batched else "[ -1 ]",
             inputs=[
                 {
-                    "name": one.name,
-                    "tensor": f"tokenized/{one.name}",
-                    "dims": [1] if one.feed == "prompt_value" else [-1] * (1 if batched else 2),
+                    "name": item.name,
+                    "tensor": f"tokenized/{item.name}",
+                    "dims": [1] if item.feed == "prompt_value" else [-1] * (1 if batched else 2),
                 }
-                for one in contract.inputs
+                for item in contract.inputs
             ],
             output=contract.output.name,
             output_type=_TYPES[contract.output.dtype],
@@ -122,7 +122,7 @@ def _vectors(
 
 def _dims(session: InferenceSession, contract: Contract) -> list[int]:
     """The output's dims as its graph has them, which Triton compares; -1 is any."""
-    (output,) = (one for one in session.get_outputs() if one.name == contract.output.name)
+    (output,) = (value for value in session.get_outputs() if value.name == contract.output.name)
     return [dim if isinstance(dim, int) else -1 for dim in output.shape]
 
 
@@ -135,14 +135,14 @@ def reproduced(head: FileHead, vectors: Callable[[Case], Embeddings]) -> float:
     largest = 0.0
     for case in head.fixture.cases:
         golden, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
-        found = vectors(case)
-        difference = compare_vectors(golden, found, head.fixture.tolerances["cpu"], slack)
+        array = vectors(case)
+        difference = compare_vectors(golden, array, head.fixture.tolerances["cpu"], slack)
         if difference:
             raise CheckFailed(
                 f"{head.path}: exported, case {case.id} gives other vectors: {difference.message}; "
                 "nothing was written, run the file itself"
             )
-        largest = max(largest, largest_difference(golden, found, slack))
+        largest = max(largest, largest_difference(golden, array, slack))
     return largest
 
 

@@ -65,9 +65,9 @@ def judge(
     stages = sum(len(stages_of(case)) for case in fixture.cases)
     stages += len(session_stages(fixture.cases))
     total = len(clients) * len(devices) * stages
-    taken = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
+    names = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
     sessions: list[Session] = []
-    seen: list[str] = []
+    remarks: list[str] = []
     verdicts: list[Verdict] = []
     runs: list[ClientRun] = []
     for client in clients:
@@ -82,18 +82,18 @@ def judge(
                 golden,
                 timeouts,
                 arguments,
-                taken | reported,
+                names | reported,
                 prepare,
             )
             mine: list[Verdict] = []
-            for place, verdict in enumerate(session.run(), start=1):
+            for number, verdict in enumerate(session.run(), start=1):
                 mine.append(verdict)
-                progress(Progress(session.language, device, done + place, total, verdict))
+                progress(Progress(session.language, device, done + number, total, verdict))
             verdicts += mine
             sessions.append(session)
             fault = batch_fault(golden, mine, session.vectors)
             notes = (_REORDERED if session.reordered else None, fault)
-            seen += [f"{session.language} on {device}: {note}" for note in notes if note]
+            remarks += [f"{session.language} on {device}: {note}" for note in notes if note]
             started = session.started
             runs.append(
                 ClientRun(
@@ -117,13 +117,13 @@ def judge(
             for device in devices
             for difference in language_differences(
                 device,
-                {one.language: one.vectors for one in sessions if one.device == device},
+                {s.language: s.vectors for s in sessions if s.device == device},
                 packed_bits=output.packed_bits,
             )
         ),
         notes=(
             *(() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,)),
-            *seen,
+            *remarks,
             *_unverified(verdicts),
             *_without_toolchain(verdicts, required),
         ),
@@ -153,13 +153,13 @@ def _unverified(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 def _without_toolchain(verdicts: Sequence[Verdict], required: Collection[str]) -> tuple[str, ...]:
     """Return a sentence with the languages that nobody requires and no program could run."""
-    gone = dict.fromkeys(
+    names = dict.fromkeys(
         verdict.language
         for verdict in verdicts
         if verdict.status is Status.MISSING_TOOLCHAIN and verdict.language not in required
     )
     sentence = (
-        f"NOT VERIFIED: {', '.join(gone)}, since what they need is not on this machine; to make "
+        f"NOT VERIFIED: {', '.join(names)}, since what they need is not on this machine; to make "
         "that a failure, name them in polybake.toml: [verify] require, or by --require"
     )
-    return (sentence,) if gone else ()
+    return (sentence,) if names else ()

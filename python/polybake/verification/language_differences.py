@@ -27,11 +27,11 @@ def language_differences(
     """
     for pair in combinations(sorted(vectors), 2):
         first, second = (vectors[language] for language in pair)
-        found = []
+        maxima = []
         for case in first:
             if case in second and first[case].size:
                 rows = differences(first[case], second[case], packed_bits=packed_bits).max(axis=1)
                 row = int(rows.argmax())
-                found.append(LanguageDifference(device, pair, float(rows[row]), case, row))
-        if found:
-            yield max(found, key=lambda one: one.difference)
+                maxima.append(LanguageDifference(device, pair, float(rows[row]), case, row))
+        if maxima:
+            yield max(maxima, key=lambda maximum: maximum.difference)

@@ -42,6 +42,6 @@ def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
                 f"{name} is required, but {verdict.language} on {verdict.device} is "
                 f"{verdict.status}: {verdict.message}"
             )
-    if not any(one.status.failed or executed(one) for one in mine):
+    if not any(v.status.failed or executed(v) for v in mine):
         return f"{name} is required, but no client ran it; add its client folder or --device"
     return ""

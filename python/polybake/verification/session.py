@@ -144,21 +144,21 @@ class Session:
         return self._verdict(golden.case.id, stage, partial(self._case, golden, stage))
 
     def _verdict(self, case: str, stage: Stage, outcome: Callable[[], Outcome]) -> Verdict:
-        begin, asked = time.monotonic(), True
+        begin, alive = time.monotonic(), True
         try:
-            found = outcome()
+            result = outcome()
         except HarnessError as error:
-            found, asked = Outcome(error.status, error.message), error is not self._given_up
+            result, alive = Outcome(error.status, error.message), error is not self._given_up
         return Verdict(
             self.language,
             self.device,
             case,
             stage,
-            found.status,
-            found.message,
-            found.difference,
+            result.status,
+            result.message,
+            result.difference,
             time.monotonic() - begin,
-            asked,
+            alive,
         )
 
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:

@@ -57,15 +57,15 @@ def verify(
             expected. A failed client is no error: the report says so.
     """
     head = read_head(Path(model))  # first, so that a wrong model is reported before all else
-    chosen = chosen_clients(clients, languages, harnesses)
-    check_services(chosen, head.manifest.contract.task)
+    selection = chosen_clients(clients, languages, harnesses)
+    check_services(selection, head.manifest.contract.task)
     return judge(
         Path(model),
-        chosen,
+        selection,
         read_fixture(Path(fixture)) if isinstance(fixture, str | os.PathLike) else fixture,
         devices=chosen_devices(devices),
         prepare=prepare,
-        required=required_names([*require, *languages], chosen),
+        required=required_names([*require, *languages], selection),
         timeouts=Timeouts.of(timeout),
         progress=progress,
     )
@@ -80,8 +80,8 @@ def chosen_clients(
     if clients is None:
         clients = () if harnesses and not languages else _FOLDER
     folders = [clients] if isinstance(clients, str | os.PathLike) else clients
-    found = [client for folder in folders for client in find_clients(Path(folder))]
-    known = [client.language for client in found]
+    candidates = [client for folder in folders for client in find_clients(Path(folder))]
+    known = [client.language for client in candidates]
     for name in languages:
         if name not in known:
             raise InputError(
@@ -89,7 +89,7 @@ def chosen_clients(
                 f"choose among: {', '.join(known) or 'none'}"
             )
     return [
-        *(client for client in found if not languages or client.language in languages),
+        *(client for client in candidates if not languages or client.language in languages),
         *map(foreign_client, harnesses),
     ]
 

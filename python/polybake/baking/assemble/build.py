@@ -69,9 +69,9 @@ def build(
 
 
 def _check_outputs(task: Task, folded: Folded) -> None:
-    found = tuple(one.name for one in folded.further)
-    if found != task.further_outputs:
-        names = ", ".join((folded.output.name, *found))
+    outputs = tuple(output.name for output in folded.further)
+    if outputs != task.further_outputs:
+        names = ", ".join((folded.output.name, *outputs))
         remedy = "leave its [[steps]] out" if task.further_outputs else 'say task = "hybrid"'
         raise InputError(
             f"steps: they end in {names}, and the task {task.name!r} has "
@@ -88,7 +88,7 @@ def seek(graph: EncoderGraph) -> EncoderGraph:
     An encoder that reads types gets them without that; other graphs get a new input.
     """
     op = graph.builder.op
-    names = {one.feed: one.name for one in graph.inputs}
+    names = {item.feed: item.name for item in graph.inputs}
     if _FEED not in names:
         types = graph.builder.input(_FEED, ir.DataType.INT64, ["batch", "sequence"])
         sought = op.Div(types, SOUGHT)
@@ -100,9 +100,9 @@ def seek(graph: EncoderGraph) -> EncoderGraph:
     before = nodes.num_nodes()
     sought, own = op.Div(types, SOUGHT), op.Mod(types, SOUGHT)
     for node in users:
-        for place, value in enumerate(node.inputs):
+        for index, value in enumerate(node.inputs):
             if value is types:
-                node.replace_input_with(place, own)
+                node.replace_input_with(index, own)
     added = list(nodes)[before:]
     nodes.remove(added)
     nodes.insert_before(nodes[0], added)

@@ -32,12 +32,12 @@ def check_joined(
         )
     for case in golden:
         for texts, ids, types in zip(case.texts, case.input_ids, case.type_ids or (), strict=True):
-            found = tokenizer.encode(*texts)
-            given = (ids, tuple(one % SOUGHT for one in types))
-            kinds = found.type_ids if typed else [0] * len(found.ids)
-            if (tuple(found.ids), tuple(kinds)) != given:
+            encoding = tokenizer.encode(*texts)
+            expected = (ids, tuple(kind % SOUGHT for kind in types))
+            kinds = encoding.type_ids if typed else [0] * len(encoding.ids)
+            if (tuple(encoding.ids), tuple(kinds)) != expected:
                 raise CheckFailed(
-                    f"case {case.id}: the tokenizer joins its pair to {found.ids[:20]}, and "
+                    f"case {case.id}: the tokenizer joins its pair to {encoding.ids[:20]}, and "
                     f"clients would to {[*ids[:20]]}; nothing was written; report the tokenizer's "
                     "post_processor"
                 )
@@ -47,10 +47,10 @@ def _check_prompt(prompt: PairPrompt, whole: BakedTokenizer, golden: Sequence[Ca
     ids_of = prompt.whole(whole)
     for case in golden:
         for pair, ids in zip(case.texts, case.input_ids, strict=True):
-            found = ids_of(pair)
-            if found != [*ids]:
+            row = ids_of(pair)
+            if row != [*ids]:
                 raise CheckFailed(
-                    f"case {case.id}: the model's prompt has {found[-20:]} at its end, and clients "
+                    f"case {case.id}: the model's prompt has {row[-20:]} at its end, and clients "
                     f"would have {[*ids[-20:]]}; nothing was written; report the prompt"
                 )
 
@@ -63,11 +63,11 @@ def check_split(tokenizer: BakedTokenizer, golden: Sequence[Case]) -> None:
             parts = stretches(text)
             if len(parts) < 2:
                 continue
-            found = [token for one in tokenizer.bare(parts) for token in one.ids]
+            tokens = [token for encoding in tokenizer.bare(parts) for token in encoding.ids]
             whole = tokenizer.bare([text])[0].ids
-            if found[: len(whole)] != whole:
+            if tokens[: len(whole)] != whole:
                 raise CheckFailed(
-                    f"case {case.id}: the tokenizer makes {whole[:20]} of a text and {found[:20]} "
+                    f"case {case.id}: the tokenizer makes {whole[:20]} of a text and {tokens[:20]} "
                     "of what lies between its gaps, so that no word's tokens are known; nothing "
                     "was written; take a model whose tokenizer splits at white space"
                 )

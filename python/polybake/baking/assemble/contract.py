@@ -47,8 +47,8 @@ def describe_graph(
     """Describe a finished graph whose encoder looks token ids up in a table of ``rows``."""
     tokenizer, vocab_size = fitted(source.tokenizer, rows)
     dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
-    told = task.settings(source, folded.output.dimension)
-    if "words" in told:
+    settings = task.settings(source, folded.output.dimension)
+    if "words" in settings:
         tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
     whole, pair = tokenizer, None
     if task.cut is not None:
@@ -60,7 +60,7 @@ def describe_graph(
         )
     contract = Contract(
         task=task.name,
-        settings=told,
+        settings=settings,
         pair=pair,
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,
@@ -87,7 +87,7 @@ def table_rows(input_ids: ir.Value) -> int | None:
 
 def added_tokens(tokenizer: BakedTokenizer) -> set[str]:
     """Return the added tokens: any text that spells such a token has it as one token."""
-    return {one["content"] for one in json.loads(tokenizer.json)["added_tokens"]}
+    return {token["content"] for token in json.loads(tokenizer.json)["added_tokens"]}
 
 
 def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer, int]:
@@ -97,22 +97,22 @@ def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer,
     the library fails on text that spells such a token. Here that text is tokenised like any other.
     """
     data = json.loads(tokenizer.json)
-    found = Tokenizer.from_str(tokenizer.json).get_vocab(with_added_tokens=True)
+    vocabulary = Tokenizer.from_str(tokenizer.json).get_vocab(with_added_tokens=True)
     if rows is None:
-        return tokenizer, max(found.values(), default=0) + 1
-    beyond = {token for token, token_id in found.items() if token_id >= rows}
+        return tokenizer, max(vocabulary.values(), default=0) + 1
+    beyond = {token for token, token_id in vocabulary.items() if token_id >= rows}
     if not beyond:
         return tokenizer, rows
-    data["added_tokens"] = [one for one in data["added_tokens"] if one["id"] < rows]
+    data["added_tokens"] = [token for token in data["added_tokens"] if token["id"] < rows]
     try:
-        kept = Tokenizer.from_str(json.dumps(data)).get_vocab(with_added_tokens=True)
+        rest = Tokenizer.from_str(json.dumps(data)).get_vocab(with_added_tokens=True)
     except Exception:  # tokenizers raises bare Exception: a template needs what was dropped
-        kept = found
-    left = sorted(beyond & kept.keys(), key=found.__getitem__)
-    if left:
-        shown = ", ".join(f"{token!r} ({found[token]})" for token in left[:_SHOWN])
+        rest = vocabulary
+    extra = sorted(beyond & rest.keys(), key=vocabulary.__getitem__)
+    if extra:
+        shown = ", ".join(f"{token!r} ({vocabulary[token]})" for token in extra[:_SHOWN])
         raise InputError(
-            f"tokenizer.json gives {len(left)} ids for which the model's table of {rows} rows has "
+            f"tokenizer.json gives {len(extra)} ids for which the model's table of {rows} rows has "
             f"none, such as {shown}; use the tokenizer that the model was trained with"
         )
     return tokenizer.with_parts(added_tokens=data["added_tokens"]), rows
@@ -120,10 +120,10 @@ def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer,
 
 def _tables(ids: ir.Value) -> Iterator[int]:
     """The rows of every table that ``ids`` choose rows of, in branches too."""
-    for node, place in ids.uses():
+    for node, index in ids.uses():
         if node.op_type in ("Cast", "Identity"):
             yield from _tables(node.outputs[0])
-        elif node.op_type == "Gather" and place == 1 and not node.attributes.get_int("axis", 0):
+        elif node.op_type == "Gather" and index == 1 and not node.attributes.get_int("axis", 0):
             table = node.inputs[0]
             if table is not None and table.shape is not None and isinstance(table.shape[0], int):
                 yield table.shape[0]

@@ -70,9 +70,9 @@ def _found(name: str, values: Mapping[str | None, Sequence[ir.Value]]) -> ir.Val
             )
         case several:
             places = [
-                place
-                for place, one in values.items()
-                if place and place.startswith("steps.") and one[0] in several
+                key
+                for key, group in values.items()
+                if key and key.startswith("steps.") and group[0] in several
             ]
             raise InputError(
                 f"expose: {len(several)} steps are called {name!r}; "

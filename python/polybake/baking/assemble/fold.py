@@ -45,10 +45,10 @@ def fold(
     """
     _check_order(steps, graph)
     op, state = graph.builder.op, graph.state
-    for one in inputs:
-        if getattr(state, one.name) is None:
-            fed = graph.builder.input(one.name, ir.DataType.INT64, [1])
-            state = state.becomes(state.x, **{one.name: fed})
+    for item in inputs:
+        if getattr(state, item.name) is None:
+            fed = graph.builder.input(item.name, ir.DataType.INT64, [1])
+            state = state.becomes(state.x, **{item.name: fed})
     results: list[ir.Value] = []
     for index, step in enumerate(steps):
         if step.dtype != "float32":
@@ -62,12 +62,12 @@ def fold(
         finally:
             graph.builder.pop_module()
         results.append(state.x)
-    further = [_further(graph, name, one) for name, one in [*state.further.items()][::-1]]
-    counts = next((one.counts for one in state.further.values()), None)
+    further = [_further(graph, name, value) for name, value in [*state.further.items()][::-1]]
+    counts = next((value.counts for value in state.further.values()), None)
     if counts is not None:
         _give(graph, counts, COUNTS, "batch", before=len(further))
-    given = _output(graph, steps, state, output, by_token=by_token)
-    return Folded(tuple(results), given, tuple(further[::-1]))
+    result = _output(graph, steps, state, output, by_token=by_token)
+    return Folded(tuple(results), result, tuple(further[::-1]))
 
 
 def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:

@@ -25,7 +25,7 @@ def describe(
     deviation: Deviation | None,
 ) -> Manifest:
     """Return the manifest of a bake."""
-    read = source.folder.settings
+    source_settings = source.folder.settings
     tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
     return Manifest(
         name=settings.name,
@@ -42,9 +42,9 @@ def describe(
             identifier=source.folder.identifier,
             revision=source.folder.revision,
             licence=source.folder.licence(),
-            allow_unknown=read.allow_unknown,
-            attention=read.attention,
-            adapter=read.adapter,
+            allow_unknown=source_settings.allow_unknown,
+            attention=source_settings.attention,
+            adapter=source_settings.adapter,
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(

@@ -103,7 +103,7 @@ def int4_saves(model: ir.Model) -> int:
 
 def _saves(model: ir.Model, bits: float) -> int:
     """Of matmuls with ``bits`` a weight, and tables of eight."""
-    matmuls = {one.weight for group in groups(model.graph) for one in group.layers[0]}
+    matmuls = {matmul.weight for group in groups(model.graph) for matmul in group.layers[0]}
     tables = {table for node in model.graph if (table := table_of(node)) is not None}
     saved = int(_bytes(matmuls) * (1 - bits / 32))
     return saved + 3 * _bytes(tables - matmuls) // 4

@@ -104,13 +104,13 @@ def unsaid_prompts(source: Source, task: Task) -> Published | None:
     """Return what a published model was trained with, where its own files have no prompts."""
     if not task.prompted or any(source.prompts.values()):
         return None
-    found = published_model(source.folder)
-    return found if found is not None and found.prompts else None
+    model = published_model(source.folder)
+    return model if model is not None and model.prompts else None
 
 
-def _other_ids(source: Source, task: Task, found: TokenizerDifference) -> str:
+def _other_ids(source: Source, task: Task, difference: TokenizerDifference) -> str:
     """Say why sentence-transformers of today gives, or may give, other token ids."""
-    name, parts = found.tokenizer_class, found.parts
+    name, parts = difference.tokenizer_class, difference.parts
     theirs = (
         f"{name} of transformers 5 makes its own {' and '.join(parts)} and gives other ids"
         if parts

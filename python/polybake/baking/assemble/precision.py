@@ -81,7 +81,7 @@ def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) 
     others = [*texts[1:], texts[0]]
     if contract.pair is None or contract.pair.truncate == "longest_first":
         return [*zip(texts, others, strict=True)]
-    around = sum(len(one.ids) for one in tokenizer.bare([*surrounded(contract.pair, ("", ""))]))
+    around = sum(len(row.ids) for row in tokenizer.bare([*surrounded(contract.pair, ("", ""))]))
     room = contract.max_length - (around and around + contract.pair.special)
     shorter = [_half(text, room, tokenizer) for text in texts]
     if contract.pair.truncate == "only_second":

@@ -39,8 +39,8 @@ def cache_prefixes(
     """
     if not (isinstance(encoder, Checkpoint) and encoder.caches and _reads_last(steps)):
         return encoder
-    found = dict(_prefixes(source, prompts))
-    if not found:
+    prefixes = dict(_prefixes(source, prompts))
+    if not prefixes:
         return encoder
     whole = encoder.reference(folder)
     options, layers = encoder.options, encoder.options.num_layers
@@ -49,16 +49,16 @@ def cache_prefixes(
     names = [name for layer in range(layers) for name in keys_values(layer)]
     session = open_written(whole.path, threads=THREADS, name=encoder.name)
     runs: dict[tuple[int, ...], list[NDArray[np.float32]]] = {}
-    for ids in found.values():
+    for ids in prefixes.values():
         if ids not in runs and sum(map(len, runs)) + len(ids) <= room:
             row = np.array([ids])
             fed = {"input_ids": row, "attention_mask": np.ones_like(row)}
             runs[ids] = run_encoder(session, names, fed)
     if not runs:
         return encoder
-    joined = [np.concatenate(parts, axis=2) for parts in zip(*runs.values(), strict=True)]
-    cache = PrefixCache(tuple(runs), tuple(zip(joined[::2], joined[1::2], strict=True)))
-    tokens = {name: len(ids) for name, ids in found.items() if ids in runs}
+    arrays = [np.concatenate(parts, axis=2) for parts in zip(*runs.values(), strict=True)]
+    cache = PrefixCache(tuple(runs), tuple(zip(arrays[::2], arrays[1::2], strict=True)))
+    tokens = {name: len(ids) for name, ids in prefixes.items() if ids in runs}
     return PrefixedEncoder(encoder.name, encoder, cache, whole, tokens)
 
 
@@ -81,8 +81,8 @@ def _prefixes(source: Source, prompts: Prompts) -> Iterator[tuple[str, tuple[int
     if isinstance(source.pair_prompt, PairPrompt):
         pair = source.pair_prompt.whole(source.tokenizer)
         rows = {"": [pair((behind, behind)) for behind in _BEHIND]}
-    for name, found in rows.items():
-        columns = takewhile(lambda column: len({*column}) == 1, zip(*found, strict=False))
+    for name, group in rows.items():
+        columns = takewhile(lambda column: len({*column}) == 1, zip(*group, strict=False))
         ids = tuple(column[0] for column in columns)
         if len(ids) >= _FEWEST:
             yield name, ids

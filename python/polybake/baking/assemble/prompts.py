@@ -38,43 +38,43 @@ def bake_prompts(
                 "those of config_sentence_transformers.json"
             )
         texts = None
-    found = dict(source.prompts if texts is None else texts)
-    if "" in found:
+    prompts = dict(source.prompts if texts is None else texts)
+    if "" in prompts:
         raise InputError(
-            f"prompts: {found['']!r} has the empty name, which no call can ask for; name it"
+            f"prompts: {prompts['']!r} has the empty name, which no call can ask for; name it"
         )
-    for name, text in found.items():
+    for name, text in prompts.items():
         if len(name) + len(text) > _LONGEST:
             raise InputError(
                 f"prompts: {name[:40]!r} has {len(text)} characters, expected at most {_LONGEST} "
                 "with its name; shorten it, because it is put before every text"
             )
     used = default or (source.default_prompt if texts is None else None)
-    if used is not None and used not in found:
+    if used is not None and used not in prompts:
         raise InputError(
-            f"default prompt {used!r} is unknown; choose one of: {', '.join(found) or 'none'}"
+            f"default prompt {used!r} is unknown; choose one of: {', '.join(prompts) or 'none'}"
         )
     routes = _routes(steps)
-    taken = _values(source, steps, found).get("route", {})
-    reached = {taken[name] for name in found} if routes else set()
-    found |= {route: "" for number, route in enumerate(routes) if number not in reached}
-    values = _values(source, steps, found)
-    if used is not None and routes and taken[used] != taken[""]:
-        own, other = routes[taken[used]], routes[taken[""]]
+    numbers = _values(source, steps, prompts).get("route", {})
+    reached = {numbers[name] for name in prompts} if routes else set()
+    prompts |= {route: "" for number, route in enumerate(routes) if number not in reached}
+    values = _values(source, steps, prompts)
+    if used is not None and routes and numbers[used] != numbers[""]:
+        own, other = routes[numbers[used]], routes[numbers[""]]
         raise InputError(
             f"default prompt {used!r} takes route {own!r}, and the default route is {other!r}; "
             "make them one, or name no default prompt"
         )
-    inputs = (Input(name=name, feed="prompt_value", values=one) for name, one in values.items())
-    return Prompts(found, used, tuple(inputs))
+    inputs = (Input(name=name, feed="prompt_value", values=item) for name, item in values.items())
+    return Prompts(prompts, used, tuple(inputs))
 
 
 def _routes(steps: Sequence[Step]) -> list[str]:
     """Return the names of the routes of the route step, if there is one."""
-    found = [list(step.inner) for step in steps if step.inner]
-    if len(found) > 1:
-        raise InputError(f"steps: {len(found)} are route steps; put their routes into one")
-    return found[0] if found else []
+    groups = [list(step.inner) for step in steps if step.inner]
+    if len(groups) > 1:
+        raise InputError(f"steps: {len(groups)} are route steps; put their routes into one")
+    return groups[0] if groups else []
 
 
 def _values(

@@ -31,7 +31,7 @@ class Edges:
         """Take the session of a quantization."""
         self._session = session
         self._output = output
-        self._rounding = np.float32(max(one.max_abs for one in tolerances.values()))
+        self._rounding = np.float32(max(tolerance.max_abs for tolerance in tolerances.values()))
 
     @classmethod
     def of(cls, path: Path, output: Output, tolerances: Mapping[str, Tolerance]) -> Self | None:

@@ -70,8 +70,8 @@ def golden_cases(cases: Sequence[CaseText], runner: Runner, edges: Edges | None)
     at the same time, each on one thread, so the vectors do not depend on the number of cores.
     """
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        made = pool.map(lambda case: _golden_case(case, runner, edges), cases)
-        return [case for case in made if case is not None]
+        results = pool.map(lambda case: _golden_case(case, runner, edges), cases)
+        return [case for case in results if case is not None]
 
 
 def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | None:
@@ -87,11 +87,11 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
         vectors, counts = encode_vectors(np.concatenate(further.pop(contract.output.name))), None
     else:
         vectors, counts = _vectors(runner, rows, case.prompt, edges)
-    found = decode_vectors(vectors)
+    array = decode_vectors(vectors)
     split = [unpacked(row, contract.vocab_size) for row in rows]
-    answer = call and task.answer(Found(found, call, known, counts, rows, further))
-    given = [found, *(one for parts in further.values() for one in parts)]
-    if not all(rows) and not all(np.isfinite(one).all() for one in given):
+    answer = call and task.answer(Found(array, call, known, counts, rows, further))
+    arrays = [array, *(part for parts in further.values() for part in parts)]
+    if not all(rows) and not all(np.isfinite(part).all() for part in arrays):
         return None
     return Case(
         id=case.id,
@@ -149,7 +149,7 @@ _ALIKE = {"prompt", "unicode", "user"}
 
 def embedded_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
     """Return the cases that fit the size limits, in order of priority; each kind has a case."""
-    kept: list[Case] = []
+    selection: list[Case] = []
     kinds: set[object] = set()
     room, more = LARGEST - _ENVELOPE, LARGEST_KINDS
     for case in cases:
@@ -162,5 +162,5 @@ def embedded_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
         else:
             continue
         kinds.add(kind)
-        kept.append(case)
-    return tuple(kept)
+        selection.append(case)
+    return tuple(selection)

@@ -94,8 +94,8 @@ def _written(kind: str) -> list[CaseText]:
     """The cases of texts.toml."""
     cases = tomllib.loads(_TEXTS.read_text(encoding="utf-8"))[kind]
     return [
-        _case(one["id"], one["why"], *one["texts"], flags="batch" if one.get("batch") else "")
-        for one in cases
+        _case(case["id"], case["why"], *case["texts"], flags="batch" if case.get("batch") else "")
+        for case in cases
     ]
 
 

@@ -23,7 +23,7 @@ def compute_all_rows(model: onnx.ModelProto) -> None:
     """Undo `polybake.baking.graph.pooled_rows.compute_pooled_rows`, and every known prefix."""
     nodes = model.graph.node
     early = [node for node in nodes if metadata(node, "namespace") == NAMESPACE]
-    given = {node.output[0]: node.input[0] for node in early}
+    sources = {node.output[0]: node.input[0] for node in early}
     for node in early:
         nodes.remove(node)
     for node in nodes:
@@ -35,9 +35,9 @@ def compute_all_rows(model: onnx.ModelProto) -> None:
         if metadata(node, PREFIX) is not None:
             node.op_type = "Sub"
             node.input.append(node.input[0])
-        for place, name in enumerate(node.input):
-            while name in given:
-                name = given[name]
-            node.input[place] = name
+        for position, name in enumerate(node.input):
+            while name in sources:
+                name = sources[name]
+            node.input[position] = name
     for value in model.graph.value_info:
         value.type.tensor_type.ClearField("shape")  # of one row

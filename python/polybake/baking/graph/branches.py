@@ -17,10 +17,10 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Val
     before = len(graph)
     builder.push_module(name)
     try:
-        given = build()
+        values = build()
         own = {value for node in list(graph)[before:] for value in node.outputs}
         results: list[ir.Value] = []
-        for value in given:  # a branch's results must be its own, each listed once
+        for value in values:  # a branch's results must be its own, each listed once
             fresh = value in own and value not in results
             results.append(value if fresh else builder.op.Identity(value))
     finally:
@@ -44,7 +44,7 @@ def choose(
     Returns:
         The results; a size, or a number of axes, that the branches do not share is unknown.
     """
-    taken = builder.op.Equal(number, [first])
+    condition = builder.op.Equal(number, [first])
     others = branches[1:]
     rest = (
         others[0]
@@ -52,10 +52,10 @@ def choose(
         else branch(builder, "otherwise", lambda: choose(builder, number, others, first + 1))
     )
     count = len(branches[0].outputs)
-    chosen = builder.op.If(taken, then_branch=branches[0], else_branch=rest, _outputs=count)
-    results = [chosen] if count == 1 else list(chosen)
-    for place, result in enumerate(results):
-        ends = [graph.outputs[place] for graph in branches]
+    output = builder.op.If(condition, then_branch=branches[0], else_branch=rest, _outputs=count)
+    results = [output] if count == 1 else list(output)
+    for index, result in enumerate(results):
+        ends = [graph.outputs[index] for graph in branches]
         shapes = [_shape(end) for end in ends]
         result.dtype = ends[0].dtype
         if len({len(shape) for shape in shapes}) == 1:
@@ -71,9 +71,9 @@ def within(builder: GraphBuilder, x: ir.Value, number: int) -> ir.Value:
     shapes = x.meta.get(_SHAPES)
     if shapes is None or x.shape == shapes[number]:
         return x
-    seen: ir.Value = builder.op.Identity(x)
-    seen.shape = shapes[number]
-    return seen
+    view: ir.Value = builder.op.Identity(x)
+    view.shape = shapes[number]
+    return view
 
 
 def _shape(value: ir.Value) -> ir.Shape:

@@ -46,7 +46,7 @@ def load_model(path: Path) -> onnx.ModelProto:
                 f"{path}: weight {tensor.name!r} has impossible type {tensor.data_type}; "
                 "export it again"
             )
-    external = [one for one in tensors if one.data_location == onnx.TensorProto.EXTERNAL]
+    external = [tensor for tensor in tensors if tensor.data_location == onnx.TensorProto.EXTERNAL]
     folder = ModelFolder.at(path.parent)
     places = [place(tensor, folder, path) for tensor in external]
     check_size(path.stat().st_size + sum(length for _, _, length in places), path)
@@ -78,7 +78,7 @@ def place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[st
         )
     expected = _byte_size(tensor, path)
     numbers = [entries.get("offset", "0"), entries.get("length", str(expected))]
-    if not all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers):
+    if not all(value.isascii() and value.isdigit() and len(value) <= _DIGITS for value in numbers):
         raise _refused(path, tensor, "offset and length", numbers)
     offset, length = (int(number) for number in numbers)
     if length != expected or offset + length > file.stat().st_size:
@@ -98,9 +98,9 @@ def _byte_size(tensor: onnx.TensorProto, path: Path) -> int:
     return -(-whole * bits // 8)
 
 
-def _refused(path: Path, tensor: onnx.TensorProto, what: str, found: object) -> InputError:
+def _refused(path: Path, tensor: onnx.TensorProto, what: str, value: object) -> InputError:
     return InputError(
-        f"{path}: external data of weight {tensor.name!r} has impossible {what} {found}; "
+        f"{path}: external data of weight {tensor.name!r} has impossible {what} {value}; "
         "download the file again"
     )
 

@@ -41,14 +41,14 @@ def lower_ir_version(model: ir.Model) -> None:
 
 
 def _of_type(dtype: ir.DataType) -> int:
-    place = bisect([first for first, _ in _TYPES], dtype)
-    return _TYPES[place - 1][1] if place else 0
+    index = bisect([first for first, _ in _TYPES], dtype)
+    return _TYPES[index - 1][1] if index else 0
 
 
 def _of_function(function: ir.Function) -> int:
     if function.overload:
         return _OVERLOADS
-    defaults = any(one.value is not None for one in function.attributes.values())
+    defaults = any(attribute.value is not None for attribute in function.attributes.values())
     return _DEFAULTS if defaults else _FUNCTIONS
 
 

@@ -17,5 +17,5 @@ def namespace(node: ir.Node) -> Namespace:
         return tuple(filter(None, (node.name or "").split("/")[:-1]))
     parts = [part.partition(":")[0].strip() for part in stated.split("/")]
     above = ["", *parts]  # torch.onnx writes encoder, then encoder.layer.0
-    own = (part.removeprefix(f"{one}.") for one, part in zip(above, parts, strict=False))
+    own = (part.removeprefix(f"{prefix}.") for prefix, part in zip(above, parts, strict=False))
     return tuple(filter(None, own))

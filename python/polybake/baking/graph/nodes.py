@@ -14,7 +14,7 @@ def every_node(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 
 def metadata(node: onnx.NodeProto, key: str) -> str | None:
     """What a node's metadata say under a key; None where they say nothing."""
-    return next((one.value for one in node.metadata_props if one.key == key), None)
+    return next((entry.value for entry in node.metadata_props if entry.key == key), None)
 
 
 def _with_branches(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:

@@ -15,7 +15,7 @@ def check_operators(model: onnx.ModelProto, opsets: range, domains: Collection[s
     Returns:
         The opset.
     """
-    own = list(dict.fromkeys(one.version for one in model.opset_import if one.domain in _ONNX))
+    own = list(dict.fromkeys(item.version for item in model.opset_import if item.domain in _ONNX))
     if len(own) > 1:
         raise ValueError(
             f"imports ONNX's operators at the opsets {own[0]} and {own[1]}; export it with one"

@@ -18,9 +18,9 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     Where every node means the same in both opsets, only the number changes: onnx's converter knows
     no way back for most operators, though they merely learned new types.
     """
-    (own,) = (one.version for one in model.opset_import)
+    (own,) = (entry.version for entry in model.opset_import)
     if all(
-        _means_the_same(node.op_type, [one.name for one in node.attribute], own, opset)
+        _means_the_same(node.op_type, [attribute.name for attribute in node.attribute], own, opset)
         for node in every_node(model)
     ):
         converted = onnx.ModelProto()
@@ -58,19 +58,19 @@ def _means_the_same(kind: str, attributes: Iterable[str], opset: int, other: int
 
     An attribute that only the newer opset has means the older behaviour unless it is set.
     """
-    if not all(onnx.defs.has(kind, one, "") for one in (opset, other)):
+    if not all(onnx.defs.has(kind, version, "") for version in (opset, other)):
         return False
-    older, newer = (onnx.defs.get_schema(kind, one) for one in sorted((opset, other)))
+    older, newer = (onnx.defs.get_schema(kind, version) for version in sorted((opset, other)))
     if older.deprecated:  # GroupNormalization, whose scales are of groups before opset 21
         return False
-    kept = {name: newer.attributes[name] for name in older.attributes if name in newer.attributes}
+    common = {name: newer.attributes[name] for name in older.attributes if name in newer.attributes}
     return (
-        [(one.name, one.option) for one in older.inputs]
-        == [(one.name, one.option) for one in newer.inputs]
+        [(item.name, item.option) for item in older.inputs]
+        == [(item.name, item.option) for item in newer.inputs]
         and len(older.outputs) == len(newer.outputs)
         and all(name in older.attributes for name in attributes)
         and all(
-            name in kept and one.default_value == kept[name].default_value
-            for name, one in older.attributes.items()
+            name in common and attribute.default_value == common[name].default_value
+            for name, attribute in older.attributes.items()
         )
     )

@@ -103,16 +103,16 @@ def _move_up(graph: ir.Graph, choice: ir.Node, x: ir.Value, index: ir.Value) -> 
     if x in walk.chosen:
         return
     for value, (rows, users) in walk.chosen.items():
-        picked = _choose(graph, value, index, rows)
-        for user, place in users:
-            user.replace_input_with(place, picked)
+        pick = _choose(graph, value, index, rows)
+        for user, slot in users:
+            user.replace_input_with(slot, pick)
     for value, axis in walk.apart.items():
         if value.shape is not None:
             value.shape = ir.Shape([*value.shape[:axis], 1, *value.shape[axis + 1 :]])
-    moved = ir.Node("", "Identity", [x], metadata_props=dict(choice.metadata_props))
-    moved.metadata_props[MOVED] = str(index.name)
-    choice.outputs[0].replace_all_uses_with(moved.outputs[0])
-    graph.insert_before(choice, moved)
+    identity = ir.Node("", "Identity", [x], metadata_props=dict(choice.metadata_props))
+    identity.metadata_props[MOVED] = str(index.name)
+    choice.outputs[0].replace_all_uses_with(identity.outputs[0])
+    graph.insert_before(choice, identity)
     graph.remove(choice, safe=True)
     graph.sort()
 
@@ -122,18 +122,18 @@ def _walk(graph: ir.Graph, choice: ir.Node, x: ir.Value, banned: set[ir.Node]) -
     walk = _Walk({x: (_Rows(1, 1), [(choice, 0)])})
     wanted = walk.chosen
     for node in reversed(graph):
-        outputs = [one for one in node.outputs if one.uses() or one.is_graph_output()]
-        if node in banned or not outputs or not all(_rows_alone(one, wanted) for one in outputs):
+        outputs = [out for out in node.outputs if out.uses() or out.is_graph_output()]
+        if node in banned or not outputs or not all(_rows_alone(out, wanted) for out in outputs):
             continue
-        rows = {wanted[one][0].axis for one in outputs if _batched(one, wanted[one][0])}
-        taken = _operands(node, rows.pop()) if len(rows) == 1 else None
-        if taken is None or any(
-            value in wanted and wanted[value][0] != one for _, value, one in taken
+        rows = {wanted[out][0].axis for out in outputs if _batched(out, wanted[out][0])}
+        operands = _operands(node, rows.pop()) if len(rows) == 1 else None
+        if operands is None or any(
+            value in wanted and wanted[value][0] != axes for _, value, axes in operands
         ):
             continue
-        for place, value, one in taken:
-            wanted.setdefault(value, (one, []))[1].append((node, place))
-        walk.apart |= {one: wanted.pop(one)[0].axis for one in outputs}
+        for slot, value, axes in operands:
+            wanted.setdefault(value, (axes, []))[1].append((node, slot))
+        walk.apart |= {out: wanted.pop(out)[0].axis for out in outputs}
     return walk
 
 
@@ -141,7 +141,7 @@ def _rows_alone(value: ir.Value, wanted: dict[ir.Value, tuple[_Rows, _Users]]) -
     """Whether all users of a value take the chosen rows only."""
     if value not in wanted or value.is_graph_output():
         return False
-    return {(node, place) for node, place in value.uses()} == {*wanted[value][1]}
+    return {(node, slot) for node, slot in value.uses()} == {*wanted[value][1]}
 
 
 def _operands(node: ir.Node, axis: int) -> _Operands | None:
@@ -163,12 +163,12 @@ def _operands(node: ir.Node, axis: int) -> _Operands | None:
         return _first(node, node.attributes.get_ints("perm")[axis])
     if kind == "ReduceMean":
         axes = _constant(node, 1) or [*node.attributes.get_ints("axes", ())]  # before opset 18
-        apart = axes and axis not in [one % size for one in axes]
-        kept = node.attributes.get_int("keepdims", 1) == 1
-        return _first(node, axis) if apart and kept else None
+        apart = axes and axis not in [number % size for number in axes]
+        intact = node.attributes.get_int("keepdims", 1) == 1
+        return _first(node, axis) if apart and intact else None
     if kind == "Reshape":
-        kept = axis == 1 and node.attributes.get_int("allowzero", 0) == 0
-        return _first(node, axis) if kept and _constant(node, 1)[:2] == [0, 0] else None
+        intact = axis == 1 and node.attributes.get_int("allowzero", 0) == 0
+        return _first(node, axis) if intact and _constant(node, 1)[:2] == [0, 0] else None
     return None
 
 
@@ -182,14 +182,14 @@ def _first(node: ir.Node, axis: int) -> _Operands | None:
 
 def _broadcast(node: ir.Node, axis: int, size: int) -> _Operands | None:
     """Return the inputs that have the axis of the rows; others are the same for each row."""
-    found: _Operands = []
-    for place, value in enumerate(node.inputs):
+    operands: _Operands = []
+    for slot, value in enumerate(node.inputs):
         if value is None or value.shape is None:
             return None
         own = axis - size + len(value.shape)
         if own >= 0 and value.shape[own] != 1:
-            found.append((place, value, _Rows(own, axis)))
-    return found
+            operands.append((slot, value, _Rows(own, axis)))
+    return operands
 
 
 def _batched(value: ir.Value, rows: _Rows) -> bool:
@@ -200,7 +200,7 @@ def _batched(value: ir.Value, rows: _Rows) -> bool:
 def _can_choose(value: ir.Value, rows: _Rows) -> bool:
     """Whether the axes before the rows are what `_choose` knows."""
     before = [] if value.shape is None else [*value.shape[: rows.axis]]
-    return all(one == 1 for one in (before[1:3] if _batched(value, rows) else before)) and (
+    return all(size == 1 for size in (before[1:3] if _batched(value, rows) else before)) and (
         rows.axis < 3
     )
 
@@ -209,9 +209,9 @@ def _choose(graph: ir.Graph, value: ir.Value, index: ir.Value, rows: _Rows) -> i
     """Add the choice of a row of each text; the graph is sorted later."""
 
     def add(kind: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
-        named = {"namespace": NAMESPACE}
-        made = [ir.AttrInt64(*one) for one in attributes.items()]
-        node = ir.Node("", kind, inputs, made, metadata_props=named)
+        metadata = {"namespace": NAMESPACE}
+        attrs = [ir.AttrInt64(*item) for item in attributes.items()]
+        node = ir.Node("", kind, inputs, attrs, metadata_props=metadata)
         graph.append(node)
         return node.outputs[0]
 
@@ -224,8 +224,8 @@ def _choose(graph: ir.Graph, value: ir.Value, index: ir.Value, rows: _Rows) -> i
     if _batched(value, rows):
         if rows.axis == 1:
             return add("GatherND", value, index, batch_dims=1)
-        picked = add("GatherND", add("Squeeze", value, constant(1)), index, batch_dims=1)
-        return add("Unsqueeze", picked, constant(1))
+        pick = add("GatherND", add("Squeeze", value, constant(1)), index, batch_dims=1)
+        return add("Unsqueeze", pick, constant(1))
     alone = add("Squeeze", value, constant(*range(rows.axis))) if rows.axis else value
     places = ir.Node("", "Reshape", [index, constant(-1, *[1] * rows.place)])
     graph.append(places)
@@ -236,9 +236,9 @@ def _rank(value: ir.Value | None) -> int:
     return -1 if value is None or value.shape is None else len(value.shape)
 
 
-def _constant(node: ir.Node, place: int) -> list[int]:
+def _constant(node: ir.Node, slot: int) -> list[int]:
     """Return the integers of a constant input; none where it is not there or not constant."""
-    value = node.inputs[place] if place < len(node.inputs) else None
+    value = node.inputs[slot] if slot < len(node.inputs) else None
     if value is None or value.const_value is None:
         return []
-    return [int(one) for one in value.const_value.numpy().reshape(-1)]
+    return [int(number) for number in value.const_value.numpy().reshape(-1)]

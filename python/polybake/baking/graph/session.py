@@ -20,5 +20,5 @@ def open_written(
     So a bake takes no more memory than a few of a model's weights do.
     """
     weights = read_skeleton(path, _SMALL).graph.initializer
-    lean = any(one.data_location == onnx.TensorProto.EXTERNAL for one in weights)
+    lean = any(weight.data_location == onnx.TensorProto.EXTERNAL for weight in weights)
     return open_session(path, threads=threads, name=name, fused=fused, lean=lean)

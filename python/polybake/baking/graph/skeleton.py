@@ -35,10 +35,10 @@ def read_skeleton(path: Path, largest: int) -> onnx.ModelProto:
             return onnx.ModelProto()
         with data:
             try:
-                kept = b"".join(_model(data, largest))
+                content = b"".join(_model(data, largest))
             except IndexError as error:
                 raise DecodeError("the message ends too soon") from error
-    model: onnx.ModelProto = onnx.ModelProto.FromString(kept)
+    model: onnx.ModelProto = onnx.ModelProto.FromString(content)
     return model
 
 
@@ -57,8 +57,8 @@ def _graph(data: mmap.mmap, begin: int, end: int, largest: int) -> Iterator[byte
             yield data[start:after]
         else:
             parts = fields(data, inner, after)
-            kept = b"".join(data[at:to] for one, at, _, to in parts if one in _DESCRIPTION)
-            yield _field(GRAPH_INITIALIZER, kept)
+            tensor = b"".join(data[at:to] for tag, at, _, to in parts if tag in _DESCRIPTION)
+            yield _field(GRAPH_INITIALIZER, tensor)
 
 
 def fields(data: mmap.mmap, position: int, end: int) -> Iterator[Field]:
@@ -85,11 +85,11 @@ def fields(data: mmap.mmap, position: int, end: int) -> Iterator[Field]:
 
 def _varint(data: mmap.mmap, position: int) -> tuple[int, int]:
     value = 0
-    for place in range(_LONGEST_VARINT):
-        byte = data[position + place]
-        value |= (byte & 0x7F) << (7 * place)
+    for index in range(_LONGEST_VARINT):
+        byte = data[position + index]
+        value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
-            return value, position + place + 1
+            return value, position + index + 1
     raise DecodeError(f"a number of more than {_LONGEST_VARINT} bytes")
 
 

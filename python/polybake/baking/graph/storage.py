@@ -59,8 +59,8 @@ def token_tables(
             yield weight, tensor
 
 
-def _looks_up(node: ir.Node, place: int) -> bool:
-    return node.op_type == "Gather" and place == 0 and not node.attributes.get_int("axis", 0)
+def _looks_up(node: ir.Node, index: int) -> bool:
+    return node.op_type == "Gather" and index == 0 and not node.attributes.get_int("axis", 0)
 
 
 def as_float16(weight: ir.Value, name: str) -> ir.Value:
@@ -124,8 +124,8 @@ def _store(
     graph.initializers.pop(name)
     weight.name = f"{name}.float32"
     graph.initializers.add(stored)
-    for node, place in list(weight.uses()):
-        if node.op_type == "Gather" and place == 0 and node.graph is graph:
+    for node, index in list(weight.uses()):
+        if node.op_type == "Gather" and index == 0 and node.graph is graph:
             node.replace_input_with(0, stored)
             _widen_behind(graph, node, narrow)
     users = [node for node, _ in weight.uses()]

@@ -36,10 +36,10 @@ def _strings(message: Message) -> Iterator[tuple[str, str | bytes]]:
     for field, value in message.ListFields():
         values = (value,) if isinstance(value, str | bytes | Message) else value
         if field.type == FieldDescriptor.TYPE_STRING:
-            yield from ((field.name, one) for one in values)
+            yield from ((field.name, item) for item in values)
         elif field.type == FieldDescriptor.TYPE_MESSAGE:
-            for one in values:
-                yield from _strings(one)
+            for item in values:
+                yield from _strings(item)
 
 
 def _names_and_nodes(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -55,8 +55,8 @@ class StoredWeights:
                 tensor.raw_data = stored.read(length)
             tensor.ClearField("external_data")
         tensor.ClearField("data_location")
-        found: bytes = tensor.SerializeToString(deterministic=True)
-        return found
+        content: bytes = tensor.SerializeToString(deterministic=True)
+        return content
 
     def array(self, name: str) -> NDArray[Any]:
         """The numbers of a weight, of the dtype that it is stored in."""

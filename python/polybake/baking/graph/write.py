@@ -111,22 +111,22 @@ def serialize(model: ir.Model, weights: str = "") -> GraphFile:
             model.graph.initializers.add(value)
     drop_empty_inputs(proto)
     for node in every_node(proto):
-        kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
+        props = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
         del node.metadata_props[:]
-        node.metadata_props.extend(kept)
+        node.metadata_props.extend(props)
     graph = proto.graph.SerializeToString(deterministic=True)
     proto.ClearField("graph")
     rest = proto.SerializeToString(deterministic=True)
     tensors = {value: value.const_value for value in initializers if value.const_value is not None}
-    moved = {value: one for value, one in tensors.items() if weights and lies_beside(one)}
-    places = dict(zip(moved, offsets([*moved.values()]), strict=False))
+    external = {value: item for value, item in tensors.items() if weights and lies_beside(item)}
+    places = dict(zip(external, offsets([*external.values()]), strict=False))
     entries = tuple(
         _whole(described(value, weights, places[value])) if value in places else _entry(value)
         for value in initializers
     )
     size = len(graph) + sum(entry.size for entry in entries)
     start = rest + _MODEL_GRAPH + varint(size) + graph
-    return GraphFile(start, entries, tuple(moved.values()), weights)
+    return GraphFile(start, entries, tuple(external.values()), weights)
 
 
 def _entry(value: ir.Value) -> _Entry:
@@ -164,10 +164,10 @@ def lies_beside(tensor: ir.TensorProtocol) -> bool:
 
 def offsets(tensors: Sequence[ir.TensorProtocol]) -> list[int]:
     """Return where each tensor begins, in bytes, and where a next one would."""
-    found = [0]
+    starts = [0]
     for tensor in tensors:
-        found.append(-(-(found[-1] + tensor.nbytes) // _PAGE) * _PAGE)
-    return found
+        starts.append(-(-(starts[-1] + tensor.nbytes) // _PAGE) * _PAGE)
+    return starts
 
 
 def described(value: ir.Value, file: str, offset: int) -> onnx.TensorProto:

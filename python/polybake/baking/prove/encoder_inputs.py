@@ -30,7 +30,7 @@ def expanded(
     contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: SourceReference
 ) -> Taken:
     """Convert the rows of a baked graph to its encoder's inputs."""
-    names = {one.feed: one.name for one in contract.inputs}
+    names = {item.feed: item.name for item in contract.inputs}
     ids, mask = fed[names["input_ids"]], fed[names["attention_mask"]]
     if "token_type_ids" in names:
         types = fed[names["token_type_ids"]]

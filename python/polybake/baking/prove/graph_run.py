@@ -52,7 +52,7 @@ class GoldenTexts:
         contract = self.built.contract
         session = open_written(graph, threads=THREADS, name=self.name, fused=fused)
         runner = Runner(session, contract, self.built.tokenizer)
-        runs = [baked_run(runner, one) for one in contract.outputs]
+        runs = [baked_run(runner, output) for output in contract.outputs]
         edges = Edges.of(graph, contract.output, TOLERANCES)
         try:
             golden = golden_cases(self.cases, runner, edges)
@@ -68,8 +68,8 @@ class GoldenTexts:
                 for case in golden
             ]
             floats = [
-                case.model_copy(update={"embeddings": encode_vectors(found)})
-                for case, found in zip(golden, vectors, strict=True)
+                case.model_copy(update={"embeddings": encode_vectors(array)})
+                for case, array in zip(golden, vectors, strict=True)
             ]
         return GraphRun(
             golden, floats, largest(measure_invariance(golden, contract, run) for run in runs)
@@ -82,12 +82,12 @@ class GoldenTexts:
         edges = Edges.of(graph, self.built.contract.output, tolerances)
         if edges is None:
             return found.golden
-        granted = []
+        cases = []
         for case, floats in zip(found.golden, found.floats, strict=True):
             unquantized = np.asarray(decode_vectors(floats.embeddings), np.float32)
             vectors = encode_vectors(decode_vectors(case.embeddings), edges.slack(unquantized))
-            granted.append(case.model_copy(update={"embeddings": vectors}))
-        return granted
+            cases.append(case.model_copy(update={"embeddings": vectors}))
+        return cases
 
 
 #: The sizes that are tried; examples are seldom larger.
@@ -107,10 +107,10 @@ def constant_axis(runner: Runner) -> str | None:
     def runs(texts: int, tokens: int) -> bool:
         output = runner.contract.output
         try:
-            (found,) = runner.outputs([row] * texts, [output.name], length=tokens)
+            (vectors,) = runner.outputs([row] * texts, [output.name], length=tokens)
         except RunFailed:
             return False
-        return output.counts is not None or len(found) == texts
+        return output.counts is not None or len(vectors) == texts
 
     if runs(1, short):
         if not runs(2, short):

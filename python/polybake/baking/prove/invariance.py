@@ -33,15 +33,15 @@ def baked_run(runner: Runner, output: Output) -> Run:
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
         if output.counts is not None:
-            found, counts = runner.outputs(rows, [name, output.counts], prompt, length)
-            return np.split(found, np.cumsum(counts)[:-1])
-        found = runner.outputs(rows, [name], prompt, length)[0]
-        if len(found) != len(rows):
+            vectors, counts = runner.outputs(rows, [name, output.counts], prompt, length)
+            return np.split(vectors, np.cumsum(counts)[:-1])
+        vectors = runner.outputs(rows, [name], prompt, length)[0]
+        if len(vectors) != len(rows):
             raise CheckFailed(
-                f"the baked graph gives {len(found)} vectors for {len(rows)} texts; nothing was "
+                f"the baked graph gives {len(vectors)} vectors for {len(rows)} texts; nothing was "
                 "written; compute each row of a batch by itself"
             )
-        return [vector[None] for vector in found]
+        return [vector[None] for vector in vectors]
 
     return run
 
@@ -52,11 +52,11 @@ def encoder_run(
     """Return a function that runs the encoder alone, and drops embeddings of padding."""
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
-        taken = expanded(contract, feeds(contract, rows, prompt, length), reference)
-        (found,) = run_encoder(session, [reference.output], taken.fed)
-        if found.ndim == 2:
-            return [vector[None] for vector in found]
-        return [vectors[kept == 1] for vectors, kept in zip(found, taken.counted, strict=True)]
+        inputs = expanded(contract, feeds(contract, rows, prompt, length), reference)
+        (arrays,) = run_encoder(session, [reference.output], inputs.fed)
+        if arrays.ndim == 2:
+            return [vector[None] for vector in arrays]
+        return [vectors[mask == 1] for vectors, mask in zip(arrays, inputs.counted, strict=True)]
 
     return run
 
@@ -72,12 +72,12 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
     rows = sorted({row for rows in bare for row in rows}, key=lambda row: (len(row), row))
     rows = rows[:_NEIGHBOURS]
     wide = min(2 * max(map(len, rows)), contract.max_length)
-    fed = any(one.feed == "prompt_value" for one in contract.inputs)
+    fed = any(item.feed == "prompt_value" for item in contract.inputs)
     most = dict.fromkeys(_WAYS, 0.0)
     for prompt in dict.fromkeys([contract.default_prompt, *(contract.prompts if fed else ())]):
         alone = np.concatenate([run([row], 0, prompt)[0] for row in rows])
-        found = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
-        for way, vectors in found.items():
+        runs = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
+        for way, vectors in runs.items():
             difference = relative_difference(
                 np.concatenate(vectors), alone, probabilities=TASKS[contract.task].probabilities
             )
@@ -88,10 +88,10 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
 def largest(measured: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Return the largest difference of each way, over all outputs; NaN if one is NaN."""
     first, *others = measured
-    found = dict(first)
+    maxima = dict(first)
     for other in others:
-        found = {way: float(np.maximum(one, other[way])) for way, one in found.items()}
-    return found
+        maxima = {way: float(np.maximum(value, other[way])) for way, value in maxima.items()}
+    return maxima
 
 
 def check_invariance(

@@ -62,29 +62,29 @@ def reduced_golden(
     steps: Sequence[Step],
 ) -> Expectation:
     """Return the expectation of a graph of a lower precision."""
-    found = texts.run(graph)
-    deviation = measure_deviation(exact.floats, found.floats)
+    result = texts.run(graph)
+    deviation = measure_deviation(exact.floats, result.floats)
     tolerances, limit = TOLERANCES, LIMIT
     if precision == "float16":
         check_close(deviation)
         other = graph.parent.with_name("rounded.onnx")
         round_at_each_node(model.graph)
         write_to_run(model, other)
-        moved = _moved(found, other, texts)
-        check_close(moved)
-        tolerances = rounding_tolerances(moved)
+        spread = _moved(result, other, texts)
+        check_close(spread)
+        tolerances = rounding_tolerances(spread)
         limit = tolerances["cpu"].max_abs
     elif precision == "int8" or texts.built.rounds:
-        tolerances = rounding_tolerances(_moved(found, graph, texts), deviation)
-    check_invariance(found.invariance, lambda: found.invariance, steps, limit)
+        tolerances = rounding_tolerances(_moved(result, graph, texts), deviation)
+    check_invariance(result.invariance, lambda: result.invariance, steps, limit)
     return Expectation(
-        texts.grant(found, graph, tolerances), found.invariance, tolerances, deviation
+        texts.grant(result, graph, tolerances), result.invariance, tolerances, deviation
     )
 
 
-def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
+def _moved(run: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
     """Measure what another way of rounding changes."""
-    return measure_deviation(found.floats, texts.run(other, fused=False).floats)
+    return measure_deviation(run.floats, texts.run(other, fused=False).floats)
 
 
 def round_at_each_node(graph: ir.Graph) -> None:
@@ -98,12 +98,12 @@ def round_at_each_node(graph: ir.Graph) -> None:
             round_at_each_node(branch)
         if node.op_type in _KEEPING or node.outputs[0].dtype != _NARROW:
             continue
-        for place, value in enumerate(node.inputs):
+        for index, value in enumerate(node.inputs):
             if value is not None and value.dtype == _NARROW:
                 wide = ir.node("Cast", [value], {"to": _WIDE})
                 wide.outputs[0].dtype = _WIDE
                 graph.insert_before(node, wide)
-                node.replace_input_with(place, wide.outputs[0])
+                node.replace_input_with(index, wide.outputs[0])
         for value in node.outputs:
             rounded = ir.node("Cast", [value], {"to": _NARROW})
             value.replace_all_uses_with(rounded.outputs[0], replace_graph_outputs=True)
@@ -125,21 +125,21 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     golden = {case.id: case for case in exact}
     pairs = [(golden[case.id], case) for case in found if case.id in golden]
     outputs = [
-        deviation(*(np.concatenate([decode_vectors(one) for one in side]) for side in sides))
+        deviation(*(np.concatenate([decode_vectors(entry) for entry in side]) for side in sides))
         for sides in zip(*(map(_outputs, zip(*pairs, strict=True))), strict=True)
     ]
     worst = Deviation(
-        max_abs=max(one.max_abs for one in outputs),
-        mean_cosine=min(one.mean_cosine for one in outputs),
-        min_cosine=min(one.min_cosine for one in outputs),
+        max_abs=max(output.max_abs for output in outputs),
+        mean_cosine=min(output.mean_cosine for output in outputs),
+        min_cosine=min(output.min_cosine for output in outputs),
     )
     answers = [
-        (_words(one.answer), _words(other.answer))
-        for one, other in pairs
-        if one.call and other.call
+        (_words(case.answer), _words(other.answer))
+        for case, other in pairs
+        if case.call and other.call
     ]
-    moved = {"answers": len(answers), "reordered": sum(one != other for one, other in answers)}
-    return worst.model_copy(update=moved)
+    counts = {"answers": len(answers), "reordered": sum(item != other for item, other in answers)}
+    return worst.model_copy(update=counts)
 
 
 def _outputs(cases: Sequence[Case]) -> Iterator[tuple[Vectors, ...]]:
@@ -150,10 +150,10 @@ def _outputs(cases: Sequence[Case]) -> Iterator[tuple[Vectors, ...]]:
 def _words(answer: JsonValue) -> JsonValue:
     """Return an answer without its scores, to compare its content and order."""
     if isinstance(answer, list):
-        return [_words(one) for one in answer]
+        return [_words(part) for part in answer]
     if isinstance(answer, dict):
-        kept = {key: value for key, value in answer.items() if not isinstance(value, float)}
-        return {key: _words(value) for key, value in kept.items()}
+        rest = {key: value for key, value in answer.items() if not isinstance(value, float)}
+        return {key: _words(value) for key, value in rest.items()}
     return answer
 
 

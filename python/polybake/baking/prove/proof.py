@@ -53,7 +53,7 @@ def prove_steps(
             if fault:
                 raise CheckFailed(
                     f"the baked graph differs from its source in case {case.id} by {fault}; "
-                    f"nothing was written; {at_fault([_kept(one) for one in states], steps)}"
+                    f"nothing was written; {at_fault([_kept(item) for item in states], steps)}"
                 )
             largest = max(largest, difference)
     return largest
@@ -61,16 +61,16 @@ def prove_steps(
 
 def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
     """Return the first cases, up to a number of tokens, then the first of each further prompt."""
-    tokens, chosen = 0, []
+    tokens, selection = 0, []
     prompts: set[str | None] = set()
     for case in golden:
         prompt = contract.default_prompt if case.prompt is None else case.prompt
         size = len(case.input_ids) * max(1, *map(len, case.input_ids))
         if tokens + size <= _STEP_TOKENS or prompt not in prompts:
-            chosen.append(case)
+            selection.append(case)
             tokens += size
             prompts.add(prompt)
-    return chosen
+    return selection
 
 
 def encoded(
@@ -79,36 +79,36 @@ def encoded(
     """Run the encoder alone on a case; return its output in float64."""
     prompt = contract.default_prompt if case.prompt is None else case.prompt
     fed = feeds(contract, case.rows(contract.vocab_size), prompt)
-    taken = expanded(contract, fed, reference)
+    inputs = expanded(contract, fed, reference)
     names = [reference.output, *reference.hidden_states]
-    ran = run_encoder(session, names, taken.fed)
-    x, *states = (one.astype(np.float64) for one in ran)
+    arrays = run_encoder(session, names, inputs.fed)
+    x, *states = (array.astype(np.float64) for array in arrays)
     return State(
         x,
-        taken.ids,
-        taken.counted,
+        inputs.ids,
+        inputs.counted,
         prompt_length=fed.get("prompt_length"),
         route=fed.get("route"),
         hidden_states=tuple(states),
-        sought=taken.sought,
+        sought=inputs.sought,
     )
 
 
 def _difference(
-    found: Embeddings, expected: Embeddings, slack: Slack | None, contract: Contract
+    actual: Embeddings, expected: Embeddings, slack: Slack | None, contract: Contract
 ) -> tuple[float, str]:
     """Return how far two sets of vectors are apart, and a message if that is too far."""
-    if found.shape != expected.shape:
+    if actual.shape != expected.shape:
         raise CheckFailed(
-            f"the baked graph gives vectors of shape {list(found.shape)}, and its source of shape "
+            f"the baked graph gives vectors of shape {list(actual.shape)}, and its source of shape "
             f"{list(expected.shape)}; nothing was written; make both forms of each step agree"
         )
     if slack is None:
         probabilities = TASKS[contract.task].probabilities
-        difference = relative_difference(found, expected, probabilities=probabilities)
+        difference = relative_difference(actual, expected, probabilities=probabilities)
         return difference, "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"
-    difference = float(differences(expected, found, packed_bits=slack.packed_bits).max())
-    exceeded = int(slack.exceeded(expected, found).sum())
+    difference = float(differences(expected, actual, packed_bits=slack.packed_bits).max())
+    exceeded = int(slack.exceeded(expected, actual).sum())
     return difference, f"more than rounding in {exceeded} elements" if exceeded else ""
 
 
@@ -140,5 +140,5 @@ def at_fault(results: Sequence[Floats], steps: Sequence[Step]) -> str:
 def _keeps_something(before: Floats, after: Floats) -> bool:
     if before.ndim != 2 or after.ndim != 2 or len(before) != len(after):
         return True
-    lengths, left = (np.linalg.norm(x, axis=1) for x in (before, after))
-    return not (left < _LEAST_LEFT * lengths).any()
+    lengths, rest = (np.linalg.norm(x, axis=1) for x in (before, after))
+    return not (rest < _LEAST_LEFT * lengths).any()

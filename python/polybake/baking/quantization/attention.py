@@ -34,12 +34,12 @@ def fuse_attention(model: ir.Model) -> None:
     if RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model):
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
         raise_opset(model, _OPSET)
-        made = [
+        attentions = [
             node for node in ir.traversal.RecursiveGraphIterator(model.graph) if node not in before
         ]
-        for node in made:
+        for node in attentions:
             node.name = "/".join([*namespace(node), str(node.name)])
-        _repeat_biases(made)
+        _repeat_biases(attentions)
 
 
 def _heads(
@@ -65,10 +65,10 @@ def _is_known(
     **values: ir.Value,
 ) -> bool:
     """Whether the scale is a constant, and all else has four axes."""
-    scales = [one.const_value for one in (divisor, factor) if one is not None]
-    shapes = [one.shape for one in values.values()]
-    return all(one is not None and one.size == 1 for one in scales) and all(
-        one is not None and len(one) == 4 for one in shapes
+    scales = [value.const_value for value in (divisor, factor) if value is not None]
+    shapes = [value.shape for value in values.values()]
+    return all(scale is not None and scale.size == 1 for scale in scales) and all(
+        shape is not None and len(shape) == 4 for shape in shapes
     )
 
 
@@ -106,7 +106,7 @@ def _rows(
     merged: ir.Value,
 ) -> ir.Value:
     """Attention of ``[batch, rows, heads * size]``."""
-    heads = (op.Transpose(op.Reshape(one, split), perm=_BY_HEAD) for one in (query, key, value))
+    heads = (op.Transpose(op.Reshape(item, split), perm=_BY_HEAD) for item in (query, key, value))
     mixed = op.Attention(*heads, bias, scale=scale)
     rows: ir.Value = op.Reshape(op.Transpose(mixed, perm=_BY_HEAD), merged)
     return rows
@@ -114,7 +114,7 @@ def _rows(
 
 def _splits(_: object, split: ir.Value, merged: ir.Value, **__: object) -> bool:
     """Whether the shapes leave batch and rows as they are."""
-    return [(len(one), *one[:2]) for one in map(_constant, (split, merged))] == [
+    return [(len(shape), *shape[:2]) for shape in map(_constant, (split, merged))] == [
         (4, 0, 0),
         (3, 0, 0),
     ]
@@ -138,10 +138,10 @@ def _attention_of_rows(
     return rows
 
 
-def _repeat_biases(made: Sequence[ir.Node]) -> None:
+def _repeat_biases(attentions: Sequence[ir.Node]) -> None:
     """Give every query a row of a bias that has one for all; ONNX Runtime repeats none."""
     repeated: dict[tuple[object, ...], ir.Value] = {}
-    for node in made:
+    for node in attentions:
         (query, _, _, bias), graph = node.inputs, node.graph
         assert query and query.shape and bias and bias.shape  # noqa: S101, PT018 - `_is_known`
         assert isinstance(graph, ir.Graph)  # noqa: S101 - no function's

@@ -64,15 +64,15 @@ def round_blocks(weights: Floats, factor: Floats) -> Blocks:
     scales: Floats = np.empty(zeros.shape, np.float32)
     costs = (factor.diagonal().min() / factor.diagonal()) ** 2
 
-    def rounded(row: int, left: Floats) -> Floats:
-        block, place = divmod(row, SIZE)
-        if not place:
+    def rounded(row: int, rest: Floats) -> Floats:
+        block, offset = divmod(row, SIZE)
+        if not offset:
             rows = slice(row, row + SIZE)
-            zeros[block], scales[block] = _range(left[rows], costs[rows])
-        steps = _steps(left[row], zeros[block], scales[block])
+            zeros[block], scales[block] = _range(rest[rows], costs[rows])
+        steps = _steps(rest[row], zeros[block], scales[block])
         integers[row] = steps + zeros[block]
-        found: Floats = steps * scales[block]
-        return found
+        result: Floats = steps * scales[block]
+        return result
 
     round_in_turn(weights, factor, rounded)
     return Blocks(integers, zeros, scales)

@@ -99,10 +99,10 @@ class Statistics:
             return np.zeros(self._moments.shape)
         mean, about = self._sums / self._rows, center.astype(np.float64) - self._origin
         crossed = np.outer(mean, about)
-        found: NDArray[np.float64] = (
+        moments: NDArray[np.float64] = (
             self._moments / self._rows - crossed - crossed.T + np.outer(about, about)
         )
-        return found
+        return moments
 
 
 class Calibration:
@@ -127,7 +127,7 @@ class Calibration:
         """Write ``model`` to ``folder`` with ``values`` as outputs; it is left as it was."""
         copy = model.clone()
         names = {value.name for value in values}
-        outputs = [one for node in copy.graph for one in node.outputs if one.name in names]
+        outputs = [value for node in copy.graph for value in node.outputs if value.name in names]
         for output in outputs:
             output.dtype = ir.DataType.FLOAT
             output.shape = None
@@ -138,17 +138,17 @@ class Calibration:
 
     def statistics(self, window: Sequence[Group]) -> list[Statistics]:
         """Return the statistics of the rows of each group, over all texts and layers."""
-        found = [Statistics(group.inputs) for group in window]
+        results = [Statistics(group.inputs) for group in window]
         of_value = {
             str(value.name): statistics
-            for statistics, group in zip(found, window, strict=True)
+            for statistics, group in zip(results, window, strict=True)
             for value in group.values
         }
         for row in self._rows:
             values = run(self._session, list(of_value), feeds(self._contract, [row]))
             for statistics, value in zip(of_value.values(), values, strict=True):
                 statistics.add(value)
-        return found
+        return results
 
 
 #: Bytes of the statistics that are held at a time; each window runs all texts.
@@ -159,9 +159,9 @@ def calibrated(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
 ) -> Iterator[tuple[Group, Statistics]]:
     """Yield the groups of ``model`` in its order; each may be rewritten before the next."""
-    found = groups(model.graph)
+    group_list = groups(model.graph)
     calibration = Calibration.of(
-        model, [value for group in found for value in group.values], contract, rows, folder
+        model, [value for group in group_list for value in group.values], contract, rows, folder
     )
-    for window in cut(((group, 4 * group.inputs**2) for group in found), _HELD):
+    for window in cut(((group, 4 * group.inputs**2) for group in group_list), _HELD):
         yield from zip(window, calibration.statistics(window), strict=True)

@@ -19,9 +19,9 @@ def quantize_tables(graph: ir.Graph, folder: Path) -> None:
         integers, scales = round_rows(table.const_value.numpy())
         integers = in_file(integers, folder)
         places = node.inputs[1]
-        found = nodes.op("Gather", nodes.constant(f"{table.name}", integers), places)
+        rows = nodes.op("Gather", nodes.constant(f"{table.name}", integers), places)
         scale = nodes.op("Gather", nodes.constant(f"{table.name}.scale", scales), places)
-        wide = nodes.op("Cast", found, to=ir.DataType.FLOAT)
+        wide = nodes.op("Cast", rows, to=ir.DataType.FLOAT)
         nodes.replace(node, nodes.op("Mul", wide, scale))
 
 

@@ -34,23 +34,23 @@ def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], f
         The number of nodes that compute in float16 now.
     """
     LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
-    found = NarrowNodes(model.graph)
-    _check_range(model, found, contract, rows, folder)
-    _Rewrite(model.graph, found).graph(model.graph)
+    selection = NarrowNodes(model.graph)
+    _check_range(model, selection, contract, rows, folder)
+    _Rewrite(model.graph, selection).graph(model.graph)
     drop_unused_weights(model.graph)
-    return len(found.nodes)
+    return len(selection.nodes)
 
 
 def _check_range(
     model: ir.Model,
-    found: NarrowNodes,
+    selection: NarrowNodes,
     contract: Contract,
     rows: Sequence[Sequence[int]],
     folder: Path,
 ) -> None:
     """Check float32 values, as a runtime may keep them wide on a CPU but not on a GPU."""
     # Values within a branch cannot be outputs.
-    values = [node.outputs[0] for node in found.nodes if node.graph is model.graph]
+    values = [node.outputs[0] for node in selection.nodes if node.graph is model.graph]
     for value, largest in zip(
         values, largest_values(model, values, contract, rows, folder), strict=True
     ):
@@ -66,9 +66,9 @@ def _check_range(
 class _Rewrite:
     """Gives narrow nodes narrow inputs, and all other nodes wide inputs."""
 
-    def __init__(self, main: ir.Graph, found: NarrowNodes) -> None:
+    def __init__(self, main: ir.Graph, selection: NarrowNodes) -> None:
         self._main = main
-        self._found = found
+        self._found = selection
         self._casts: dict[tuple[ir.Graph, ir.Value, ir.DataType], ir.Value] = {}
 
     def graph(self, graph: ir.Graph) -> None:
@@ -80,25 +80,25 @@ class _Rewrite:
                 self._narrow(graph, node)
             elif node.op_type not in _SHAPES:
                 self._widen(graph, node)
-        for place, value in enumerate(graph.outputs):
+        for index, value in enumerate(graph.outputs):
             if value in self._found.values:
-                graph.outputs[place] = self._given(graph, value)
+                graph.outputs[index] = self._given(graph, value)
 
     def _narrow(self, graph: ir.Graph, node: ir.Node) -> None:
-        for place, value in enumerate(numbers(node)):
+        for index, value in enumerate(numbers(node)):
             if value is None or value in self._found.values:
                 continue
             if value.is_initializer():
-                node.replace_input_with(place, self._constant(value))
+                node.replace_input_with(index, self._constant(value))
             else:
-                node.replace_input_with(place, self._cast(graph, value, _NARROW, node))
+                node.replace_input_with(index, self._cast(graph, value, _NARROW, node))
         for output in node.outputs:
             output.dtype = _NARROW
 
     def _widen(self, graph: ir.Graph, node: ir.Node) -> None:
-        for place, value in enumerate(node.inputs):
+        for index, value in enumerate(node.inputs):
             if value is not None and value in self._found.values:
-                node.replace_input_with(place, self._cast(graph, value, _WIDE, node))
+                node.replace_input_with(index, self._cast(graph, value, _WIDE, node))
 
     def _cast(
         self, graph: ir.Graph, value: ir.Value, dtype: ir.DataType, before: ir.Node
@@ -124,11 +124,11 @@ class _Rewrite:
     def _constant(self, value: ir.Value) -> ir.Value:
         """The same weight in float16."""
         name = f"{value.name}.float16"
-        found = self._main.initializers.get(name)
-        if found is None:
-            found = as_float16(value, name)
-            self._main.initializers.add(found)
-        return found
+        weight = self._main.initializers.get(name)
+        if weight is None:
+            weight = as_float16(value, name)
+            self._main.initializers.add(weight)
+        return weight
 
 
 def largest_values(
@@ -162,5 +162,5 @@ def largest_values(
     path = folder / "largest.onnx"
     write_to_run(copy, path)
     session = open_written(path, threads=1, name="the graph")
-    found = [run(session, names, feeds(contract, [row])) for row in rows]
-    return [float(one) for one in np.max(np.array(found, np.float32), axis=0)]
+    results = [run(session, names, feeds(contract, [row])) for row in rows]
+    return [float(maximum) for maximum in np.max(np.array(results, np.float32), axis=0)]

@@ -106,7 +106,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
     # Not one matmul for all of a layer, which is then cut apart: that copies what it gives.
     columns = group.columns()
     parts = [in_file(integers[:, part], folder) for part in columns]
-    moved = center @ weights
+    shifts = center @ weights
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
         if smoothed:
@@ -114,7 +114,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
             x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
         rows = round_gelu(nodes, x) if after_gelu(x) else round_symmetric(nodes, x)
         for matmul, part, rounded in zip(layer, columns, parts, strict=True):
-            nodes, shift = Nodes(graph, matmul.node), matmul.shift() + moved[part]
+            nodes, shift = Nodes(graph, matmul.node), matmul.shift() + shifts[part]
             _multiply(nodes, matmul, rows, rounded, scales[part], shift)
 
 

@@ -136,8 +136,8 @@ def _bias_behind(node: ir.Node) -> tuple[ir.Value | None, ir.Node]:
     matmul = node.outputs[0]
     users = list(matmul.uses())
     if len(users) == 1 and not matmul.is_graph_output():
-        (add, place), *_ = users
-        bias = add.inputs[1 - place] if add.op_type == "Add" and not add.domain else None
+        (add, index), *_ = users
+        bias = add.inputs[1 - index] if add.op_type == "Add" and not add.domain else None
         if bias is not None and _is_vector(bias):
             return bias, add
     return None, node

@@ -52,9 +52,9 @@ class Nodes:
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
         """Return an initializer, either a new one or the existing one of this name."""
         name = f"{self._label}.{name}"
-        found = self._graph.initializers.get(name)
-        if found is not None:
-            return found
+        initializer = self._graph.initializers.get(name)
+        if initializer is not None:
+            return initializer
         tensor = ir.tensor(array, name=name)
         value = ir.Value(
             name=name,

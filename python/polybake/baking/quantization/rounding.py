@@ -53,12 +53,12 @@ def round_weights(weights: Floats, factor: Floats) -> tuple[NDArray[np.int8], Fl
     scales = _scales(weights)
     integers = np.zeros_like(weights)
 
-    def rounded(row: int, left: Floats) -> Floats:
+    def rounded(row: int, rest: Floats) -> Floats:
         largest = _LARGEST if row % 2 == 0 else _LARGEST_PAIR - np.abs(integers[row - 1])
         largest = np.minimum(largest, _LARGEST)
-        integers[row] = np.clip(np.rint(left[row] / scales), -largest, largest)
-        found: Floats = integers[row] * scales
-        return found
+        integers[row] = np.clip(np.rint(rest[row] / scales), -largest, largest)
+        result: Floats = integers[row] * scales
+        return result
 
     round_in_turn(weights, factor, rounded)
     return integers.astype(np.int8), scales
@@ -68,15 +68,15 @@ def round_in_turn(
     weights: Floats, factor: Floats, rounded: Callable[[int, Floats], Floats]
 ) -> None:
     """Round rows one after another; the following rows compensate for each row's error."""
-    left = weights.copy()
+    rest = weights.copy()
     for begin in range(0, len(weights), _BLOCK):
         end = min(begin + _BLOCK, len(weights))
         errors = np.zeros_like(weights[begin:end])
         for row in range(begin, end):
-            error = (left[row] - rounded(row, left)) / factor[row, row]
-            left[row + 1 : end] -= np.outer(factor[row, row + 1 : end], error)
+            error = (rest[row] - rounded(row, rest)) / factor[row, row]
+            rest[row + 1 : end] -= np.outer(factor[row, row + 1 : end], error)
             errors[row - begin] = error
-        left[end:] -= factor[begin:end, end:].T @ errors
+        rest[end:] -= factor[begin:end, end:].T @ errors
 
 
 def round_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
@@ -108,8 +108,8 @@ def smoothing(largest: Floats, weights: Floats) -> Floats:
     Source: SmoothQuant (Xiao et al. 2023).
     """
     weight = np.abs(weights).max(axis=1)
-    used = (largest > 0) & (weight > 0)
+    mask = (largest > 0) & (weight > 0)
     scale = np.ones_like(largest)
-    scale[used] = largest[used] ** _SMOOTHING / weight[used] ** (1 - _SMOOTHING)
+    scale[mask] = largest[mask] ** _SMOOTHING / weight[mask] ** (1 - _SMOOTHING)
     smooth: Floats = (scale / np.exp(np.log(scale).mean())).astype(np.float32)
     return smooth

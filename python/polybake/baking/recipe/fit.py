@@ -43,7 +43,7 @@ class Fit(Table):
 
 def read_fit(where: str, spec: Mapping[str, object]) -> Fit:
     """Check the ``fit`` of a step's table."""
-    step, given = str(spec.get("step")), spec["fit"]
+    step, value = str(spec.get("step")), spec["fit"]
     if step not in ARRAYS:
         raise InputError(
             f"{where}.fit: {step!r} is fitted to no texts; steps that are: {', '.join(ARRAYS)}"
@@ -51,7 +51,7 @@ def read_fit(where: str, spec: Mapping[str, object]) -> Fit:
     for key in ARRAYS[step].keys() & spec.keys():
         raise InputError(f"{where}.{key}: stands beside fit, which gives it; drop one")
     try:
-        fit = Fit.model_validate({"texts": given} if isinstance(given, str) else given)
+        fit = Fit.model_validate({"texts": value} if isinstance(value, str) else value)
     except ValidationError as error:
         raise InputError(f"{where}.fit: {first_fault(error)}; correct it") from error
     if fit.size is None and step in SIZED:

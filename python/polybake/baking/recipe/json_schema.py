@@ -44,19 +44,19 @@ def settings_schema() -> dict[str, Any]:
 def _tables(step: type[Step]) -> Iterator[dict[str, Any]]:
     """A step with its parameters, and with the folder that its module was saved in."""
     summary = " ".join((inspect.getdoc(step) or "").split("\n\n")[0].split())
-    made = step.model_json_schema(schema_generator=_ByName)
+    schema = step.model_json_schema(schema_generator=_ByName)
     properties = {
         name: _PATH if "$ref" in value else value
-        for name, value in made.get("properties", {}).items()
+        for name, value in schema.get("properties", {}).items()
     }
     if "routes" in properties:
         properties["routes"] = _ROUTES
-    required = made.get("required", [])
+    required = schema.get("required", [])
     yield _table(step.name, summary, properties, required)
     if step.name in ARRAYS:
-        given = {name: one for name, one in properties.items() if name not in ARRAYS[step.name]}
-        left = [name for name in required if name in given]
-        yield _table(step.name, summary, {**given, "fit": _FIT}, [*left, "fit"])
+        rest = {name: value for name, value in properties.items() if name not in ARRAYS[step.name]}
+        names = [name for name in required if name in rest]
+        yield _table(step.name, summary, {**rest, "fit": _FIT}, [*names, "fit"])
     if step.name in SAVED:
         yield _table(step.name, summary, {"source": _PATH}, ["source"])
 

@@ -30,15 +30,15 @@ def _steps(
     source: Source,
     before: Sequence[Step] = (),
 ) -> list[Step]:
-    found: list[Step] = []
+    steps: list[Step] = []
     for index, spec in enumerate(specs):
         if isinstance(spec, Step):
-            found.append(spec)
+            steps.append(spec)
         elif spec.get("step") == HEAD:
-            found += _head(f"{where}[{index}]", spec, source)
+            steps += _head(f"{where}[{index}]", spec, source)
         else:
-            found.append(_step(f"{where}[{index}]", spec, base, source, [*before, *found]))
-    return found
+            steps.append(_step(f"{where}[{index}]", spec, base, source, [*before, *steps]))
+    return steps
 
 
 def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:

@@ -42,26 +42,26 @@ def read_files(
         saved = SAVED[step.name]
         return _read(where, values, "source", lambda name: saved.parameters(model.inner(name)))
     annotations = {name: field.annotation for name, field in step.model_fields.items()}
-    found = dict(values)
+    result = dict(values)
     for key in values:
         if key in annotations and _is_array(annotations[key]):
-            found[key] = _read(where, values, key, lambda name: _array(asked(base / name), before))
+            result[key] = _read(where, values, key, lambda name: _array(asked(base / name), before))
         elif key == "file" and step in _FILES:
-            found[key] = _read(
+            result[key] = _read(
                 where, values, key, lambda name: _FILES[step](asked(base / name), model)
             )
-    return found
+    return result
 
 
 def _read(
-    where: str, values: Mapping[str, object], key: str, read: Callable[[str], _Read]
+    where: str, values: Mapping[str, object], key: str, reader: Callable[[str], _Read]
 ) -> _Read:
     """Read the file that a key names; an error begins with the key."""
     name = values[key]
     try:
         if not isinstance(name, str):
             raise ValueError(f"expected a path, found {name!r}")
-        return read(name)
+        return reader(name)
     except (InputError, ValueError) as error:
         raise InputError(f"{where}.{key}: {error}") from error
 
@@ -71,11 +71,11 @@ def _is_array(annotation: object) -> bool:
 
 
 def _array(path: Path, before: Sequence[Step]) -> NDArray[np.float32]:
-    fitted, found = steps_before(path), tuple(map(str, before))
-    if fitted is not None and fitted != found:
+    fitted, steps = steps_before(path), tuple(map(str, before))
+    if fitted is not None and fitted != steps:
         raise ValueError(
             f"{path} was fitted to the vectors behind {_shown(fitted)}, and stands behind "
-            f"{_shown(found)}; move the step, or bake without it and fit again"
+            f"{_shown(steps)}; move the step, or bake without it and fit again"
         )
     try:
         array = np.load(path, allow_pickle=False)

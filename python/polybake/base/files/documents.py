@@ -38,7 +38,7 @@ def document_changes(before: JsonValue, after: JsonValue, place: str) -> Iterato
 
 
 def _object_changes(
-    before: Mapping[str, JsonValue], after: Mapping[str, JsonValue], place: str
+    before: Mapping[str, JsonValue], after: Mapping[str, JsonValue], path: str
 ) -> Iterator[Change]:
     removed = [key for key in before if key not in after]
     added = [key for key in after if key not in before]
@@ -47,30 +47,30 @@ def _object_changes(
     ]
     if len(removed) + len(added) + len(changed) > _LISTED:
         groups = {"added": added, "removed": removed, "changed": changed}
-        yield Change(place, f"of {len(before)} entries {_counted(groups)}")
+        yield Change(path, f"of {len(before)} entries {_counted(groups)}")
         return
-    yield from (Change(f"{place}.{key}", f"removed: {_short(before[key])}") for key in removed)
-    yield from (Change(f"{place}.{key}", f"added: {_short(after[key])}") for key in added)
+    yield from (Change(f"{path}.{key}", f"removed: {_short(before[key])}") for key in removed)
+    yield from (Change(f"{path}.{key}", f"added: {_short(after[key])}") for key in added)
     for key in changed:
-        yield from document_changes(before[key], after[key], f"{place}.{key}")
+        yield from document_changes(before[key], after[key], f"{path}.{key}")
 
 
 def _list_changes(
-    before: Sequence[JsonValue], after: Sequence[JsonValue], place: str
+    before: Sequence[JsonValue], after: Sequence[JsonValue], path: str
 ) -> Iterator[Change]:
     left, right = map(_canonical, before), map(_canonical, after)
     if len(before) == len(after):
         pairs = enumerate(zip(left, right, strict=True))
-        odd = [at for at, (one, other) in pairs if one != other]
+        odd = [at for at, (entry, other) in pairs if entry != other]
         if len(odd) <= _LISTED:
             for at in odd:
-                yield from document_changes(before[at], after[at], f"{place}[{at}]")
+                yield from document_changes(before[at], after[at], f"{path}[{at}]")
             return
         left, right = map(_canonical, before), map(_canonical, after)
     had, has = Counter(left), Counter(right)
     groups = {"added": [*(has - had).elements()], "removed": [*(had - has).elements()]}
     counted = _counted(groups) or "the same in another order"
-    yield Change(place, f"of {len(before)} entries {counted}")
+    yield Change(path, f"of {len(before)} entries {counted}")
 
 
 def _counted(groups: Mapping[str, Sequence[str]]) -> str:

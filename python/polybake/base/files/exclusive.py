@@ -17,24 +17,24 @@ def exclusive(folder: Path) -> Iterator[None]:
     """Make a folder and lock it against other processes; the lock ends with the process."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)
+        handle = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise InputError(
             f"{folder}: cannot be made ({error.strerror}); choose another place"
         ) from error
     try:
-        if held is not None:
-            _lock(held, folder)
+        if handle is not None:
+            _lock(handle, folder)
         yield
     finally:
-        if held is not None:
-            os.close(held)
+        if handle is not None:
+            os.close(handle)
 
 
-def _lock(held: int, folder: Path) -> None:
+def _lock(handle: int, folder: Path) -> None:
     try:
         if sys.platform != "win32":
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise InputError(
             f"{folder}: another process works in it; wait for its end, or choose another place"

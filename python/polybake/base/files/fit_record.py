@@ -45,16 +45,16 @@ class Record:
 def read_record(folder: Path) -> Record | None:
     """Return the record of a folder; None where there is none that can be read."""
     try:
-        told = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        model, arrays = told["model"], told["arrays"]
+        data = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        model, arrays = data["model"], data["arrays"]
         return Record(
             steps=tuple(map(str, model["steps"])),
             model=str(model["name"]),
             fingerprint=str(model["fingerprint"]),
             prompt=model["prompt"],
-            corpus=str(told["corpus"]["sha256"]),
+            corpus=str(data["corpus"]["sha256"]),
             arrays={str(name): [int(size) for size in shape] for name, shape in arrays.items()},
-            digests={str(name): str(one) for name, one in told.get("sha256", {}).items()},
+            digests={str(name): str(digest) for name, digest in data.get("sha256", {}).items()},
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None

@@ -47,10 +47,10 @@ def parse_source(given: str | os.PathLike[str]) -> HubReference | Path:
     text = path.as_posix()
     if not text.startswith(_PREFIX):
         return path
-    found = _REFERENCE.fullmatch(text)
-    if found is None or ".." in text:
+    match = _REFERENCE.fullmatch(text)
+    if match is None or ".." in text:
         raise InputError(
             f"{text}: names no repository; expected hub:owner/name or "
             "hub:owner/name@revision; a folder of this name is given by its absolute path"
         )
-    return HubReference(**found.groupdict())
+    return HubReference(**match.groupdict())

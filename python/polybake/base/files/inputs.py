@@ -39,10 +39,10 @@ def noting_inputs() -> Iterator[dict[Path, Stamp]]:
 def stamp(path: Path) -> Stamp:
     """The stamp of a file; empty where none can be read."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 class Digests:
@@ -60,12 +60,12 @@ class Digests:
         try:
             if not path.is_file():
                 return None
-            seen, key = [*stamp(path)], str(path.resolve())
+            state, key = [*stamp(path)], str(path.resolve())
             size_time, digest = self._known.get(key, [None, None])
-            if size_time != seen or not isinstance(digest, str):
+            if size_time != state or not isinstance(digest, str):
                 with path.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                self._known[key] = [seen, digest]
+                self._known[key] = [state, digest]
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be read ({error.strerror}); let it be readable"

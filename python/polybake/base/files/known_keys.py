@@ -77,8 +77,8 @@ class Allowed:
             InputError: There are such keys; the message names them.
         """
         self.met.update(unknown.keys() & {*self.keys})
-        left = ((key, value) for key, value in unknown.items() if key not in self.keys)
-        refused = dict(islice(left, _MOST))
+        rest = ((key, value) for key, value in unknown.items() if key not in self.keys)
+        refused = dict(islice(rest, _MOST))
         if refused:
             hinted = "".join(
                 f"; {key}: {hint}" for key, hint in (hints or {}).items() if key in refused
@@ -98,29 +98,29 @@ class Allowed:
 
     def check_all_met(self) -> None:
         """Refuse an allowed key that is an unknown key of no file of the model."""
-        left = [key for key in self.keys if key not in self.met]
-        if left:
+        rest = [key for key in self.keys if key not in self.met]
+        if rest:
             raise InputError(
-                f"model.allow_unknown: no file of the model has an unknown key {left[0]!r}; "
+                f"model.allow_unknown: no file of the model has an unknown key {rest[0]!r}; "
                 "leave it out"
             )
 
 
-def _unknown(read: BaseModel, place: str = "") -> Iterator[tuple[str, object]]:
+def _unknown(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, object]]:
     """The unknown keys of a file and of the objects in it, by their paths."""
-    kind = type(read)
-    if isinstance(read, KnownKeys):
+    kind = type(model)
+    if isinstance(model, KnownKeys):
         known = {name for key, info in kind.model_fields.items() for name in _names(key, info)}
-        for key, value in (read.model_extra or {}).items():
-            if key not in known and not read.passes_over(key, value):
-                yield f"{place}{key}", value
+        for key, value in (model.model_extra or {}).items():
+            if key not in known and not model.passes_over(key, value):
+                yield f"{prefix}{key}", value
     for key, info in kind.model_fields.items():
-        value = getattr(read, key)
+        value = getattr(model, key)
         members = value if isinstance(value, Mapping) else {"": value}
         for name, member in members.items():
             if isinstance(member, BaseModel):
                 inner = f".{name}" if name else ""
-                yield from _unknown(member, f"{place}{_names(key, info)[0]}{inner}.")
+                yield from _unknown(member, f"{prefix}{_names(key, info)[0]}{inner}.")
 
 
 def _names(key: str, info: FieldInfo) -> list[str]:

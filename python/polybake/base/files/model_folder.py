@@ -135,11 +135,11 @@ class ModelFolder:
         if path is None:
             return model()
         try:
-            read = model.model_validate_json(path.read_bytes())
+            content = model.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
-        self.allowed.check(path, read, remedy)
-        return read
+        self.allowed.check(path, content, remedy)
+        return content
 
     def counted(
         self, name: str, kind: type[Counted], remedy: str, *, needed: bool = True
@@ -150,8 +150,8 @@ class ModelFolder:
             values = {} if path is None else _OBJECT.validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
-        chosen = {"attention": self.settings.attention, "adapter": self.settings.adapter}
-        return kind(values, self.path / name, remedy=remedy, choices=chosen)
+        choices = {"attention": self.settings.attention, "adapter": self.settings.adapter}
+        return kind(values, self.path / name, remedy=remedy, choices=choices)
 
     def front_matter(self) -> str:
         """The metadata that README.md begins with; empty where there is none."""
@@ -161,8 +161,8 @@ class ModelFolder:
 
     def licence(self) -> str | None:
         """The licence that README.md's front matter names, such as ``apache-2.0``."""
-        found = _LICENCE.search(self.front_matter())
-        return found[1] if found else None
+        match = _LICENCE.search(self.front_matter())
+        return match[1] if match else None
 
     def _inside(self, name: str) -> Path:
         relative = PurePosixPath(name.replace("\\", "/"))

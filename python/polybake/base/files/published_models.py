@@ -105,12 +105,12 @@ def _known() -> dict[str, Published]:
                 steps=tuple(steps.steps),
                 steps_source=steps.source.replace("{repository}", name),
             )
-    found = {}
+    folders = {}
     for repository, model in models.items():
         owner, _, name = repository.partition("/")
-        for called in (repository, name, f"{owner}_{name}", f"{owner}--{name}"):
-            found[called.lower()] = model
-    return found
+        for folder in (repository, name, f"{owner}_{name}", f"{owner}--{name}"):
+            folders[folder.lower()] = model
+    return folders
 
 
 def published(identifier: str) -> Published | None:
@@ -130,9 +130,9 @@ def published_model(folder: ModelFolder) -> Published | None:
 def _by_readme(folder: ModelFolder) -> Published | None:
     readme = folder.front_matter()
     base = _BASE.search(readme) if _CONVERTED.search(readme) else None
-    names = [found[1] for found in (_RESULTS.search(readme), base) if found]
-    found = next((one for name in names if (one := published(name))), None)
-    return found and replace(found, known_by="README.md")
+    names = [match[1] for match in (_RESULTS.search(readme), base) if match]
+    model = next((entry for name in names if (entry := published(name))), None)
+    return model and replace(model, known_by="README.md")
 
 
 def _by_config(folder: ModelFolder) -> Published | None:
@@ -142,10 +142,10 @@ def _by_config(folder: ModelFolder) -> Published | None:
     as that model is. Anything else may have been trained further.
     """
     name = folder.read("config.json", _Named).name
-    found = published(str(name))
-    if found is None or name != found.repository:
+    model = published(str(name))
+    if model is None or name != model.repository:
         return None
     own = repository_of(folder.identifier).rpartition("/")[2].lower()
-    is_it = _AROUND.sub("", own) == found.repository.partition("/")[2].lower()
+    is_it = _AROUND.sub("", own) == model.repository.partition("/")[2].lower()
     is_it = is_it or _CONVERTED.search(folder.front_matter()) is not None
-    return replace(found, known_by="config.json", is_base=not is_it)
+    return replace(model, known_by="config.json", is_base=not is_it)

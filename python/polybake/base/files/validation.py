@@ -39,8 +39,8 @@ def choices(word: str, known: Iterable[str]) -> str:
     """Return the words to choose one of, and the one that is most similar to an unknown word."""
     words = [*known]
     near = difflib.get_close_matches(word, words, n=1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    return f"choose one of: {', '.join(words) or 'none'}{meant}"
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"choose one of: {', '.join(words) or 'none'}{hint}"
 
 
 def first_fault(error: ValidationError) -> str:
@@ -49,8 +49,8 @@ def first_fault(error: ValidationError) -> str:
     A fault of the whole document has no key; its message alone describes it.
     """
     fault = error.errors()[0]
-    place = key_path(fault["loc"])
-    return f"{place}: {expected(fault)}" if place else expected(fault)
+    path = key_path(fault["loc"])
+    return f"{path}: {expected(fault)}" if path else expected(fault)
 
 
 def expected(fault: ErrorDetails) -> str:
@@ -59,11 +59,11 @@ def expected(fault: ErrorDetails) -> str:
     message = re.sub(rf"\b({'|'.join(_WORDS)})\b", lambda word: _WORDS[word[0]], message)
     if fault["type"] == "missing" or not fault["loc"] or isinstance(fault["input"], np.ndarray):
         return message
-    found = _WORDS.get(repr(fault["input"]), repr(fault["input"]))
-    if fault["type"] == "value_error" and found in message:
+    value = _WORDS.get(repr(fault["input"]), repr(fault["input"]))
+    if fault["type"] == "value_error" and value in message:
         return message  # which says itself what was found
-    shown = found if len(found) <= _LENGTH else f"{found[:_LENGTH]}..."
-    return f"{message}, found {shown}"
+    excerpt = value if len(value) <= _LENGTH else f"{value[:_LENGTH]}..."
+    return f"{message}, found {excerpt}"
 
 
 def key_path(location: tuple[int | str, ...]) -> str:

@@ -184,8 +184,8 @@ def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: F
                 out.write(block)
                 digest.update(block)
         out.seek(0)
-        found = ascii_json({"sha256": digest.hexdigest(), "length": length, **places})
-        out.write(entry(DIGEST, found.ljust(DIGEST_LENGTH)))
+        record = ascii_json({"sha256": digest.hexdigest(), "length": length, **places})
+        out.write(entry(DIGEST, record.ljust(DIGEST_LENGTH)))
 
 
 @contextmanager
@@ -194,15 +194,15 @@ def _placed(weights: Weights | None, tail: Path, path: Path) -> Iterator[None]:
     if weights is None:
         yield
         return
-    place = path.with_name(weights.file)
-    known = place.exists()
-    with replacing(place) as out, tail.with_name(weights.file).open("rb") as file:
+    target = path.with_name(weights.file)
+    known = target.exists()
+    with replacing(target) as out, tail.with_name(weights.file).open("rb") as file:
         shutil.copyfileobj(file, out, 1 << 20)
     try:
         yield
     except BaseException:
         if not known:
-            place.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
         raise
 
 

@@ -20,16 +20,16 @@ _LARGEST_INLINE = 1_000_000
 
 def write_fixture(fixture: Fixture, folder: Path) -> None:
     """Write ``fixture``, whose vectors are inline, to ``folder``."""
-    arrays = [decode_vectors(one) for case in fixture.cases for one in case.vectors]
+    arrays = [decode_vectors(output) for case in fixture.cases for output in case.vectors]
     sidecar = folder / VECTORS
     floats = all(array.dtype == np.float32 for array in arrays)
     if floats and sum(array.nbytes for array in arrays) > _LARGEST_INLINE:
         offset, cases = 0, []
         for case in fixture.cases:
             vectors = []
-            for one in case.vectors:
-                vectors.append(Vectors(shape=one.shape, offset=offset))
-                offset += 4 * math.prod(one.shape)
+            for output in case.vectors:
+                vectors.append(Vectors(shape=output.shape, offset=offset))
+                offset += 4 * math.prod(output.shape)
             cases.append(case.with_vectors(vectors))
         fixture = fixture.model_copy(update={"cases": tuple(cases)})
         with replacing(sidecar) as file:
@@ -47,13 +47,13 @@ def read_fixture(folder: Path) -> Fixture:
     path = folder / CASES
     try:
         fixture = Fixture.model_validate_json(path.read_bytes())
-        if any(one.offset is not None for case in fixture.cases for one in case.vectors):
+        if any(output.offset is not None for case in fixture.cases for output in case.vectors):
             sidecar = (folder / VECTORS).read_bytes()
             cases = tuple(_inlined(case, sidecar) for case in fixture.cases)
             fixture = fixture.model_copy(update={"cases": cases})
         for case in fixture.cases:
-            for one in case.vectors:
-                decode_vectors(one)
+            for output in case.vectors:
+                decode_vectors(output)
     except OSError as error:
         raise InputError(
             f"{error.filename}: cannot be read ({error.strerror}); write it with: polybake fixtures"
@@ -68,7 +68,7 @@ def read_fixture(folder: Path) -> Fixture:
 
 
 def _inlined(case: Case, sidecar: bytes) -> Case:
-    return case.with_vectors([_inline(case.id, one, sidecar) for one in case.vectors])
+    return case.with_vectors([_inline(case.id, output, sidecar) for output in case.vectors])
 
 
 def _inline(case: str, vectors: Vectors, sidecar: bytes) -> Vectors:

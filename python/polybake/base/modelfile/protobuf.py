@@ -29,18 +29,18 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
     A varint is a number of 64 bits without a sign; any other value is its bytes.
     """
-    place = 0
-    while place < len(message):
-        begin = place
-        tag, place = _number(message, place, begin)
+    offset = 0
+    while offset < len(message):
+        begin = offset
+        tag, offset = _number(message, offset, begin)
         number, wire = tag >> 3, tag & 7
         size = _FIXED.get(wire)
         if wire in (0, 2):
-            size, place = _number(message, place, begin)
-        if not number or size is None or (wire and size > len(message) - place):
+            size, offset = _number(message, offset, begin)
+        if not number or size is None or (wire and size > len(message) - offset):
             raise DamagedError(begin)
-        yield number, message[place : place + size] if wire else size
-        place += size if wire else 0
+        yield number, message[offset : offset + size] if wire else size
+        offset += size if wire else 0
 
 
 def entry(key: str, value: bytes) -> bytes:
@@ -58,13 +58,13 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _number(message: bytes, place: int, begin: int) -> tuple[int, int]:
+def _number(message: bytes, offset: int, begin: int) -> tuple[int, int]:
     """Return the varint at a place, and the place behind it."""
-    found = 0
-    for index, byte in enumerate(message[place : place + _LONGEST_NUMBER]):
-        found |= (byte & 0x7F) << (7 * index)
+    number = 0
+    for index, byte in enumerate(message[offset : offset + _LONGEST_NUMBER]):
+        number |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
-            return found, place + index + 1
+            return number, offset + index + 1
     raise DamagedError(begin)
 
 

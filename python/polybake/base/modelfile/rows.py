@@ -11,7 +11,7 @@ Rows = Sequence[Sequence[int]]
 
 def packed(ids: Sequence[int], types: Sequence[int], vocab_size: int) -> list[int]:
     """Add ``vocab_size`` times its type to each id."""
-    return [one + vocab_size * kind for one, kind in zip(ids, types, strict=True)]
+    return [token + vocab_size * kind for token, kind in zip(ids, types, strict=True)]
 
 
 def unpacked(row: Sequence[int], vocab_size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

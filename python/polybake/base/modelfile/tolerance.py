@@ -166,13 +166,13 @@ def compare_vectors(
     )
 
 
-def _compare_integers(golden: Embeddings, found: Embeddings, slack: Slack) -> Difference | None:
-    exceeded = np.argwhere(slack.exceeded(golden, found))
+def _compare_integers(golden: Embeddings, actual: Embeddings, slack: Slack) -> Difference | None:
+    exceeded = np.argwhere(slack.exceeded(golden, actual))
     if not exceeded.size:
         return None
     row, element = map(int, exceeded[0])
     return Difference(
-        f"row {row}, element {element}: {found[row, element]}, expected {golden[row, element]}; "
+        f"row {row}, element {element}: {actual[row, element]}, expected {golden[row, element]}; "
         f"{len(exceeded)} elements differ by more than rounding",
         row=row,
         element=element,

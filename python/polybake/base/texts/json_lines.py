@@ -34,18 +34,18 @@ class JsonLines(TextSource):
         """Give the rows with all keys."""
         with self._opened() as file:
             first = 1
-            read = (self._read(*line) for line in enumerate(text_lines(file, self.name), 1))
-            for lines in cut((line, len(line.written)) for line in read):
-                texts, rows, written = zip(*lines, strict=True)
+            entries = (self._read(*line) for line in enumerate(text_lines(file, self.name), 1))
+            for lines in cut((line, len(line.written)) for line in entries):
+                texts, rows, sources = zip(*lines, strict=True)
                 places = range(first, first + len(lines))
-                yield ObjectWindow(texts, places, rows=rows, lines=written)
+                yield ObjectWindow(texts, places, rows=rows, lines=sources)
                 first += len(lines)
 
     def schema(self) -> pyarrow.Schema:
         """Return the keys of all objects, in order of first occurrence, with their types."""
         import pyarrow
 
-        found = pyarrow.schema([(self.column, pyarrow.string())])
+        schema = pyarrow.schema([(self.column, pyarrow.string())])
         order: dict[str, None] = {}
         for window in self.windows():
             order |= dict.fromkeys(window.names)
@@ -53,8 +53,8 @@ class JsonLines(TextSource):
                 # From dictionaries Arrow finds the types of all rows' keys, for a table only those
                 # of the first row's keys.
                 fields = [*pyarrow.array(window.rows).type]
-                found = pyarrow.unify_schemas(
-                    [found, pyarrow.schema(fields)], promote_options="permissive"
+                schema = pyarrow.unify_schemas(
+                    [schema, pyarrow.schema(fields)], promote_options="permissive"
                 )
             except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
                 raise InputError(
@@ -62,30 +62,30 @@ class JsonLines(TextSource):
                     f"that one column cannot hold ({' '.join(str(error).split())}); "
                     "write .jsonl, or give values of one type"
                 ) from error
-        return pyarrow.schema([found.field(name) for name in order or found.names])
+        return pyarrow.schema([schema.field(name) for name in order or schema.names])
 
     def _read(self, number: int, line: str) -> _Line:
-        place = f"{self.name}: line {number}"
+        origin = f"{self.name}: line {number}"
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{place}: is not JSON ({error}); give one object a line, and no empty line"
+                f"{origin}: is not JSON ({error}); give one object a line, and no empty line"
             ) from error
         if not isinstance(row, dict):
-            raise InputError(f"{place}: is no JSON object; give one with a {self.column!r}")
+            raise InputError(f"{origin}: is no JSON object; give one with a {self.column!r}")
         if self.column not in row:
             raise InputError(
-                f"{place}: has no {self.column!r}; choose one of: {', '.join(row) or 'nothing'}"
+                f"{origin}: has no {self.column!r}; choose one of: {', '.join(row) or 'nothing'}"
             )
         text = row[self.column]
         if not isinstance(text, str | None):
             raise InputError(
-                f"{place}: {self.column!r} holds {json.dumps(text)[:80]}; expected a text"
+                f"{origin}: {self.column!r} holds {json.dumps(text)[:80]}; expected a text"
             )
         if text is not None and not _is_unicode(text):
             raise InputError(
-                f"{place}: {self.column!r} is not valid Unicode, as it holds half a surrogate "
+                f"{origin}: {self.column!r} is not valid Unicode, as it holds half a surrogate "
                 "pair; repair or drop the line"
             )
         return _Line(text, row, line.strip())

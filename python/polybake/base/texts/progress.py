@@ -31,14 +31,14 @@ def bar_on(console: Console, *, transient: bool = False) -> Progress:
 @contextmanager
 def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable[[int], None]]:
     """Give a function to call, from any thread, with the number of elements of each done batch."""
-    lock, done, shown, said = Lock(), 0, 0, monotonic()
+    lock, done, shown, report_time = Lock(), 0, 0, monotonic()
     progress = bar_on(console) if console.is_terminal else None
     task = progress.add_task(what, total=total) if progress else None
 
     def tell() -> None:
-        nonlocal shown, said
+        nonlocal shown, report_time
         console.print(f"{what}: {done}{'' if total is None else f' of {total}'}")
-        shown, said = done, monotonic()
+        shown, report_time = done, monotonic()
 
     def advance(count: int) -> None:
         nonlocal done
@@ -52,7 +52,7 @@ def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable
                 reached = done >= 2 * shown
             else:
                 reached = shown * _LINES // total < done * _LINES // total
-            if reached and monotonic() - said >= _SECONDS:
+            if reached and monotonic() - report_time >= _SECONDS:
                 tell()
 
     if progress is None:

@@ -26,13 +26,13 @@ def cut(rows: Iterable[tuple[Row, int]], most: int | None = None) -> Iterator[li
     """Yield windows of rows, given with their sizes; only a single row may exceed a window."""
     limit = MOST_CHARACTERS if most is None else most
     window: list[Row] = []
-    held = 0
+    total = 0
     for row, size in rows:
-        if window and (len(window) == MOST_ROWS or held + size > limit):
+        if window and (len(window) == MOST_ROWS or total + size > limit):
             yield window
-            window, held = [], 0
+            window, total = [], 0
         window.append(row)
-        held += size
+        total += size
     if window:
         yield window
 
@@ -60,12 +60,12 @@ class Window(ABC):
 
     def digest(self) -> str:
         """Return the SHA-256 (hex) of the texts: equal for the same texts in the same order."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for text in self.texts:
             content = b"" if text is None else text.encode("utf-8")
-            found.update(f"{-1 if text is None else len(content)}:".encode("ascii"))
-            found.update(content)
-        return found.hexdigest()
+            digest.update(f"{-1 if text is None else len(content)}:".encode("ascii"))
+            digest.update(content)
+        return digest.hexdigest()
 
     @property
     @abstractmethod

@@ -75,8 +75,8 @@ def embed(
             done = _embedded(windows, runner, output, parts, advance)
             sizes = [len(window) for window in done]
         whole = job | {"texts": {**job["texts"], "rows": sum(sizes)}}
-        written = json.dumps(whole, indent=2).encode("ascii") + b"\n"
-        with parts.whole({} if kind.holds_record else {record_of(out): written}) as file:
+        content = json.dumps(whole, indent=2).encode("ascii") + b"\n"
+        with parts.whole({} if kind.holds_record else {record_of(out): content}) as file:
             output.join(file, parts.ended(len(sizes)), whole)
     return whole
 
@@ -107,9 +107,9 @@ def _windows(source: TextSource, output: Output, *, check: bool = False) -> Iter
     """The corpus's windows, each with a text in every row."""
     for window in source.windows(whole=output.carries):
         if None in window.texts:
-            place = window.place(window.texts.index(None))
+            row = window.place(window.texts.index(None))
             raise InputError(
-                f"{source.name}: {place}: {source.column!r} is null; expected a text; "
+                f"{source.name}: {row}: {source.column!r} is null; expected a text; "
                 "fill it, or drop the row"
             )
         if output.carries and COLUMN in window.names:
@@ -123,15 +123,15 @@ def _windows(source: TextSource, output: Output, *, check: bool = False) -> Iter
 
 def _unchanged(windows: Iterator[Window], source: TextSource, rows: int) -> Iterator[Window]:
     """Give the windows of as many rows as were counted, neither fewer nor more."""
-    found = 0
+    total = 0
     for window in windows:
-        found += len(window)
-        if found > rows:
+        total += len(window)
+        if total > rows:
             break
         yield window
-    if found != rows:
+    if total != rows:
         raise InputError(
-            f"{source.name}: had {rows} rows and then {found}; give a file that nobody writes to"
+            f"{source.name}: had {rows} rows and then {total}; give a file that nobody writes to"
         )
 
 
@@ -145,8 +145,8 @@ def _told(parts: Parts, console: Console) -> Iterator[None]:
     except BaseException:
         if parts:
             are = "is" if len(parts) == 1 else "are"
-            kept = f"{_counted(parts)} {are} kept in {parts.folder}"
-            _tell(console, f"{kept}; the same command goes on")
+            state = f"{_counted(parts)} {are} kept in {parts.folder}"
+            _tell(console, f"{state}; the same command goes on")
         raise
 
 
@@ -172,9 +172,9 @@ def _embedded(
         else:
             vectors = runner.embed(rows.result(), progress=advance)
             if vectors.dtype == np.float32 and not np.isfinite(vectors).all():
-                place = window.place(int(np.argmin(np.isfinite(vectors).all(axis=1))))
+                row = window.place(int(np.argmin(np.isfinite(vectors).all(axis=1))))
                 raise CheckFailed(
-                    f"{output.source.name}: {place}: its embedding holds NaN or infinity; "
+                    f"{output.source.name}: {row}: its embedding holds NaN or infinity; "
                     "drop the row, or look for the cause with: polybake check MODEL"
                 )
             with parts.writing(number, window) as file:

@@ -41,15 +41,15 @@ class ModelFile:
         Raises:
             InputError: The file or the prompt is not what was expected.
         """
-        place = Path(path).absolute()  # a worker has a working folder of its own
-        manifest = read_head(place).manifest
+        file = Path(path).absolute()  # a worker has a working folder of its own
+        manifest = read_head(file).manifest
         if manifest.contract.task != "embed":
             raise InputError(
-                f"{place}: is made for the task {manifest.contract.task!r}, expected 'embed'; ask "
+                f"{file}: is made for the task {manifest.contract.task!r}, expected 'embed'; ask "
                 "it by a client: polybake generate"
             )
         prompt.contract(manifest.contract)
-        return cls(place, manifest, prompt)
+        return cls(file, manifest, prompt)
 
     @property
     def prompt_name(self) -> str | None:

@@ -143,10 +143,10 @@ class Parts:
 
     def _job(self) -> dict[str, Any]:
         try:
-            written = json.loads((self.folder / _JOB).read_text(encoding="ascii"))
+            job = json.loads((self.folder / _JOB).read_text(encoding="ascii"))
         except (OSError, ValueError):
-            written = None
-        return written if isinstance(written, dict) else {}
+            job = None
+        return job if isinstance(job, dict) else {}
 
     def _drop_from(self, first: int, reason: str) -> None:
         if not self.force:

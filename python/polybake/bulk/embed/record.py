@@ -53,11 +53,11 @@ def record_of(out: Path) -> Path:
 def read_record(path: Path) -> dict[str, Any]:
     """Return the record that a file holds; empty if it holds none."""
     try:
-        written = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    known = isinstance(written, dict) and {"polybake", "model", "texts"} <= written.keys()
-    return written if known else {}
+    known = isinstance(content, dict) and {"polybake", "model", "texts"} <= content.keys()
+    return content if known else {}
 
 
 def other_vectors(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

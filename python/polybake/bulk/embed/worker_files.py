@@ -98,20 +98,20 @@ def jobs(
         InputError: There are no files, a file is missing or of an unknown kind, or two files
             have the same stem.
     """
-    found: dict[Path, FileJob] = {}
+    by_output: dict[Path, FileJob] = {}
     for file in files:
         texts = Path(file).absolute()
         open_corpus(texts, column)
         out = Path(folder).absolute() / f"{texts.stem}.parquet"
-        if out in found:
+        if out in by_output:
             raise InputError(
-                f"{texts}: goes to {out}, as {found[out].texts} does; "
+                f"{texts}: goes to {out}, as {by_output[out].texts} does; "
                 "rename one, or give them different folders"
             )
-        found[out] = FileJob(texts, out, model, column, force)
-    if not found:
+        by_output[out] = FileJob(texts, out, model, column, force)
+    if not by_output:
         raise InputError("there are no files of texts; give at least one")
-    return [*found.values()]
+    return [*by_output.values()]
 
 
 def finished(results: Iterable[Embedded | PolybakeError]) -> list[Embedded]:

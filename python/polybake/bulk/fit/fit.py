@@ -204,14 +204,14 @@ def _check_counts(moments: Moments, wanted: Wanted) -> bool:
         "whiten": wanted.whiten,
         "remove-components": wanted.remove_components,
     }
-    asked = {name: count for name, count in counts.items() if count is not None}
-    for name, count in asked.items():
+    requests = {name: count for name, count in counts.items() if count is not None}
+    for name, count in requests.items():
         if not 0 < count <= most:
             raise InputError(
                 f"--{name} {count}: {moments.count} texts of {dimension} elements give 1 to {most} "
                 "components; ask for fewer or give more texts"
             )
-    return bool(asked)
+    return bool(requests)
 
 
 def _deviations(variances: NDArray[np.float64], count: int) -> NDArray[np.float64]:
@@ -262,11 +262,11 @@ def _record(
 def _write(out: Path, files: Mapping[str, bytes], record: dict[str, object]) -> None:
     # Arrays of an earlier fit do not match a new mean.
     known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
-    left = sorted(known & arrays_of(out) - set(files))
+    leftovers = sorted(known & arrays_of(out) - set(files))
     for name, content in files.items():
         with replacing(out / name) as file:
             file.write(content)
     with replacing(out / RECORD) as file:
         file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")
-    for name in left:
+    for name in leftovers:
         (out / name).unlink(missing_ok=True)

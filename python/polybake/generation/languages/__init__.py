@@ -14,7 +14,7 @@ __all__ = ["DEFAULT_LANGUAGES", "LANGUAGES", "Language"]
 
 #: The languages by name; all other code, from polybake.toml to --require, reads them from here.
 LANGUAGES: dict[str, Language] = {
-    one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO, RUST, BROWSER)
+    language.name: language for language in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO, RUST, BROWSER)
 }
 
 #: Those whose clients are written where nobody chooses.

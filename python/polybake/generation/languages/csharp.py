@@ -62,7 +62,7 @@ def msbuild_text(text: str) -> str:
     Characters that XML forbids are dropped.
     """
     xml = escape("".join(char for char in text if char.isprintable()))
-    return re.sub(r"[$@%]", lambda found: f"%{ord(found[0]):02X}", xml)
+    return re.sub(r"[$@%]", lambda match: f"%{ord(match[0]):02X}", xml)
 
 
 NAME = Spelling(pascal, r"[A-Za-z][A-Za-z0-9]*(\.[A-Za-z][A-Za-z0-9]*)*")

@@ -49,7 +49,7 @@ def _map(value: Mapping[str, JsonValue]) -> str:
 
 
 def _list(value: Sequence[JsonValue], level: int) -> str:
-    parts = [_fields(one) if isinstance(one, dict) else _scalar(one) for one in value]
+    parts = [_fields(part) if isinstance(part, dict) else _scalar(part) for part in value]
     return bracketed(
         ("{", "}"),
         parts,
@@ -74,9 +74,9 @@ def _struct(value: Mapping[str, JsonValue], level: int) -> str:
     fields = [(_field(key), _typed(key, part, level + 1)) for key, part in value.items()]
     lines: list[str] = []
     for several, run in groupby(fields, key=lambda field: "\n" in field[1]):
-        found = list(run)
-        width = 0 if several else max(len(name) for name, _ in found) + 1
-        lines += [f"{f'{name}:':{width}} {part}," for name, part in found]
+        group = list(run)
+        width = 0 if several else max(len(name) for name, _ in group) + 1
+        lines += [f"{f'{name}:':{width}} {part}," for name, part in group]
     space = "\t" * level
     return "".join(["{\n", *(f"{space}\t{line}\n" for line in lines), f"{space}}}"])
 

@@ -37,10 +37,10 @@ def rust_literal(value: JsonValue, level: int) -> str:
     """
     if isinstance(value, str):
         return rust_string(value)
-    if isinstance(value, list) and all(isinstance(one, dict) and "type_id" in one for one in value):
+    if isinstance(value, list) and all(isinstance(v, dict) and "type_id" in v for v in value):
         return f"&[{', '.join(map(_piece, value))}]"
     if isinstance(value, list):
-        return _lines("&[", (rust_literal(one, level + 1) for one in value), "]", level)
+        return _lines("&[", (rust_literal(part, level + 1) for part in value), "]", level)
     if not isinstance(value, dict):
         return "None" if value is None else str(value).lower()
     if isinstance(pieces := value.get("pieces"), list):
@@ -50,7 +50,7 @@ def rust_literal(value: JsonValue, level: int) -> str:
     if isinstance(value.get("labels"), list) or {str, int} <= {*map(type, value.values())}:
         known = {key: value[key] for key in _SETTINGS if key in value}
         return _lines("Settings {", _fields(known, level + 1), "}", level)
-    pairs = (f"({rust_string(key)}, {rust_literal(one, 0)})" for key, one in value.items())
+    pairs = (f"({rust_string(key)}, {rust_literal(part, 0)})" for key, part in value.items())
     return _lines("&[", pairs, "]", level)
 
 
@@ -71,11 +71,11 @@ def _piece(piece: Any) -> str:
 
 def _around(pieces: list[Any]) -> str:
     """What stands before each text and behind it, and how many of its tokens are kept."""
-    texts = sorted((one for one in pieces if one["text"] is not None), key=itemgetter("text"))
+    texts = sorted((piece for piece in pieces if piece["text"] is not None), key=itemgetter("text"))
     around = (
-        f"({rust_string(one.get('before', ''))}, {rust_string(one.get('after', ''))}, "
-        f"{one.get('limit') or 'usize::MAX'})"
-        for one in texts
+        f"({rust_string(piece.get('before', ''))}, {rust_string(piece.get('after', ''))}, "
+        f"{piece.get('limit') or 'usize::MAX'})"
+        for piece in texts
     )
     return f"[{', '.join(around)}]"
 

@@ -53,14 +53,14 @@ def check_started(
     except ValidationError as error:
         raise HarnessError(Status.ERROR, f"answer to start: {first_fault(error)}") from error
     language, active = started.client.language, started.provider.active
-    for what, found, expected in (
+    for what, value, expected in (
         ("name", started.name, subject.name),
         ("fingerprint", started.fingerprint, subject.fingerprint),
         ("requested device", started.provider.requested, device),
         ("language", language, language if client.foreign else client.language),
     ):
-        if found != expected:
-            raise HarnessError(Status.ERROR, f"reports {what} {found}, expected {expected}")
+        if value != expected:
+            raise HarnessError(Status.ERROR, f"reports {what} {value}, expected {expected}")
     if client.foreign and language in taken:
         message = f"reports language {language}, which is not its own; let it report another"
         raise HarnessError(Status.ERROR, message)

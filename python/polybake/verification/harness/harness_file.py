@@ -26,7 +26,7 @@ _HERE = {"{python}": sys.executable, "{bin}": "Scripts" if sys.platform == "win3
 
 def _filled(argv: tuple[str, ...]) -> tuple[str, ...]:
     for word, here in _HERE.items():
-        argv = tuple(one.replace(word, here) for one in argv)
+        argv = tuple(part.replace(word, here) for part in argv)
     return argv
 
 

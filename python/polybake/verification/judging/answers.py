@@ -24,8 +24,8 @@ def compare_answers(
             found = _in_order_of(golden, found)
             found = _without_ties(golden, found) if len(golden) == top else found
         parts = (
-            compare_answers(one, other, top=top, place=f"{place}[{number}]")
-            for number, (one, other) in enumerate(zip(golden, found, strict=True))
+            compare_answers(entry, other, top=top, place=f"{place}[{number}]")
+            for number, (entry, other) in enumerate(zip(golden, found, strict=True))
         )
         return next(filter(None, parts), None)
     if isinstance(golden, dict) and isinstance(found, dict):
@@ -47,11 +47,11 @@ def _ranked(entries: Sequence[object]) -> bool:
     return all(isinstance(entry, dict) and _SCORE in entry for entry in entries)
 
 
-def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """Return the entries of ``found``; nearly equal scores get the golden entries' places."""
+def _in_order_of(golden: Sequence[Any], answer: Sequence[Any]) -> list[Any]:
+    """Return the entries of ``answer``; nearly equal scores get the golden entries' places."""
     places = {_without_score(entry): number for number, entry in enumerate(golden)}
     ordered, group = list[Any](), list[Any]()
-    for entry in found:
+    for entry in answer:
         if group and abs(group[-1][_SCORE] - entry[_SCORE]) > LIMIT:
             ordered += _placed(group, places, len(ordered))
             group = []
@@ -64,19 +64,19 @@ def _placed(group: Sequence[Any], places: Mapping[str, int], first: int) -> list
     known = {places.get(_without_score(entry), -1): entry for entry in group}
     here = range(first, first + len(group))
     others = iter([entry for entry in group if places.get(_without_score(entry), -1) not in here])
-    return [known[place] if place in known else next(others, group[0]) for place in here]
+    return [known[index] if index in known else next(others, group[0]) for index in here]
 
 
-def _without_ties(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+def _without_ties(golden: Sequence[Any], answer: Sequence[Any]) -> list[Any]:
     """Replace unknown entries with the last entry's score by the golden entry at their place."""
     known = {_without_score(entry) for entry in golden}
     last = golden[-1][_SCORE] if golden else 0.0
     return [
         expected
         if _without_score(entry) not in known
-        and max(abs(one[_SCORE] - last) for one in (entry, expected)) <= LIMIT
+        and max(abs(item[_SCORE] - last) for item in (entry, expected)) <= LIMIT
         else entry
-        for expected, entry in zip(golden, found, strict=True)
+        for expected, entry in zip(golden, answer, strict=True)
     ]
 
 

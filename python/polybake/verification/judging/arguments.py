@@ -53,33 +53,33 @@ def argument_cases(contract: Contract, fixture: Fixture) -> tuple[ArgumentCase, 
     A request is the call of the task ``with`` other arguments, or that of a ``golden`` case, of
     whose ranked answers it ``takes`` so many. ``$…`` stands for what depends on the contract.
     """
-    known = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
+    data = json.loads(resources.files(__package__).joinpath("arguments.json").read_text("ascii"))
     calls = [call for case in fixture.cases for call in client_calls(case)]
     unlimited = contract.max_length == NO_LIMIT
     stand_ins = _stand_ins(contract, 0 if unlimited else contract.max_length + 1)
-    found = []
-    for one in known["cases"]:
-        if contract.task not in one["of"] or (unlimited and "$long" in json.dumps(one)):
+    cases = []
+    for case in data["cases"]:
+        if contract.task not in case["of"] or (unlimited and "$long" in json.dumps(case)):
             continue
-        if "golden" not in one:
-            request = known["calls"][contract.task] | one["with"]
-            expected = one.get("answer")
+        if "golden" not in case:
+            request = data["calls"][contract.task] | case["with"]
+            expected = case.get("answer")
         elif calls:
             golden = max(calls, key=_entries)
-            request = {"cmd": "call", **golden.arguments, **one["golden"]}
-            expected = _first(golden.answer, one["takes"])
+            request = {"cmd": "call", **golden.arguments, **case["golden"]}
+            expected = _first(golden.answer, case["takes"])
         else:
             continue
-        found.append(
+        cases.append(
             ArgumentCase(
-                one["id"],
+                case["id"],
                 _filled(request, stand_ins),
-                one.get("kind"),
-                one.get("index"),
+                case.get("kind"),
+                case.get("index"),
                 _filled(expected, stand_ins),
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def _stand_ins(contract: Contract, too_many: int) -> dict[str, Any]:
@@ -94,22 +94,22 @@ def _stand_ins(contract: Contract, too_many: int) -> dict[str, Any]:
 
 def _filled(value: Any, stand_ins: Mapping[str, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(one, stand_ins) for key, one in value.items()}
+        return {key: _filled(item, stand_ins) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(one, stand_ins) for one in value]
+        return [_filled(item, stand_ins) for item in value]
     return stand_ins.get(value, value) if isinstance(value, str) else value
 
 
 def _entries(call: ClientCall) -> int:
     """How many ranked entries the answer to a golden call has."""
-    return sum(len(one) if isinstance(one, list) else 1 for one in call.answer)
+    return sum(len(entry) if isinstance(entry, list) else 1 for entry in call.answer)
 
 
 def _first(answer: Any, count: int) -> Any:
     """The first entries of each ranked list of an answer."""
-    if all(isinstance(one, dict) for one in answer):
+    if all(isinstance(entry, dict) for entry in answer):
         return answer[:count]
-    return [_first(one, count) for one in answer]
+    return [_first(entry, count) for entry in answer]
 
 
 def _error(kind: str, index: int | None) -> str:

@@ -28,7 +28,7 @@ class ClientCall:
     def answer_in(self, places: Places) -> Any:
         """The golden answer with places of characters as the client's strings count them."""
         if "context" in self.arguments:
-            return [_placed(one, self.arguments["context"], places) for one in self.answer]
+            return [_placed(entry, self.arguments["context"], places) for entry in self.answer]
         if "aggregation" in self.arguments:
             pairs = zip(self.arguments["texts"], self.answer, strict=True)
             return [[_placed(span, text, places) for span in spans] for text, spans in pairs]
@@ -38,7 +38,7 @@ class ClientCall:
         """What a client answered; of weights, which it gives in any order, the ``top`` heaviest."""
         if not isinstance(found, list):
             return found
-        return [_heaviest(one, self.top) if _weighted(one) else one for one in found]
+        return [_heaviest(entry, self.top) if _weighted(entry) else entry for entry in found]
 
 
 def client_calls(case: Case) -> tuple[ClientCall, ...]:
@@ -47,11 +47,11 @@ def client_calls(case: Case) -> tuple[ClientCall, ...]:
         return ()
     for several, single in _SEVERAL.items():
         if several in case.call:
-            rest = {name: one for name, one in case.call.items() if name != several}
+            rest = {name: value for name, value in case.call.items() if name != several}
             pairs = zip(
                 cast(list[Any], case.call[several]), cast(list[Any], case.answer), strict=True
             )
-            return tuple(ClientCall(rest | {single: one}, answer) for one, answer in pairs)
+            return tuple(ClientCall(rest | {single: item}, answer) for item, answer in pairs)
     return (ClientCall(case.call, case.answer),)
 
 
@@ -112,10 +112,10 @@ def _count(text: str, places: Places) -> int:
 def _weighted(entry: Any) -> bool:
     weights = entry.get("weights") if isinstance(entry, dict) else None
     return isinstance(weights, list) and all(
-        isinstance(one, dict) and {*map(type, one.values())} <= {int, float} for one in weights
+        isinstance(item, dict) and {*map(type, item.values())} <= {int, float} for item in weights
     )
 
 
 def _heaviest(entry: dict[str, Any], top: int | None) -> dict[str, Any]:
-    ordered = sorted(entry["weights"], key=lambda one: (-one.get("score", 0), one.get("index", 0)))
+    ordered = sorted(entry["weights"], key=lambda row: (-row.get("score", 0), row.get("index", 0)))
     return entry | {"weights": ordered[:top]}

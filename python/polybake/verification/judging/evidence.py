@@ -56,10 +56,10 @@ class Evidence:
         """Add an answer and its outcome."""
         if stage is Stage.TOKENIZE and outcome.status is Status.FAIL:
             self._add_ids(golden, results)
-        found = (outcome.vectors, *outcome.further)
-        for one, vectors in zip(golden.outputs, found, strict=False):
+        arrays = (outcome.vectors, *outcome.further)
+        for output, vectors in zip(golden.outputs, arrays, strict=False):
             if vectors is not None and vectors.size:
-                self._add_vectors(stage, one, vectors, tolerance)
+                self._add_vectors(stage, output, vectors, tolerance)
 
     def differences(self) -> tuple[Difference, ...]:
         """Return the largest difference of each stage that gave vectors."""
@@ -71,34 +71,34 @@ class Evidence:
         rows = [(at, row) for at, row in self._rows.items() if at in self._ids or row.difference]
         rows.sort(key=lambda item: _rank(item[1], item[0] in self._ids))
         return tuple(
-            replace(row, tokens=side_by_side(*self._ids[place], vocabulary))
-            if place in self._ids
+            replace(row, tokens=side_by_side(*self._ids[key], vocabulary))
+            if key in self._ids
             else row
-            for place, row in rows[:MOST]
+            for key, row in rows[:MOST]
         )
 
     def _add_ids(self, golden: GoldenCase, results: Any) -> None:
-        found = results["input_ids"] if isinstance(results, dict) else results
-        pairs = enumerate(zip(golden.case.input_ids, found, strict=False))
-        for row, (expected, ids) in [one for one in pairs if [*one[1][0]] != one[1][1]][:_ROWS]:
-            place = golden.case.id, row, True
-            self._ids[place] = expected, ids
-            self._rows[place] = _row(golden, place)
+        rows = results["input_ids"] if isinstance(results, dict) else results
+        pairs = enumerate(zip(golden.case.input_ids, rows, strict=False))
+        for row, (expected, ids) in [pair for pair in pairs if [*pair[1][0]] != pair[1][1]][:_ROWS]:
+            key = golden.case.id, row, True
+            self._ids[key] = expected, ids
+            self._rows[key] = _row(golden, key)
 
     def _add_vectors(
-        self, stage: Stage, golden: GoldenCase, found: Embeddings, tolerance: Tolerance
+        self, stage: Stage, golden: GoldenCase, vectors: Embeddings, tolerance: Tolerance
     ) -> None:
         slack = golden.slack
         if slack is None:
             limit = tolerance.max_abs
             norms = np.linalg.norm(golden.vectors.astype(np.float64), axis=1, keepdims=True)
-            distances = differences(golden.vectors, found, packed_bits=False)
+            distances = differences(golden.vectors, vectors, packed_bits=False)
             distances /= np.maximum(norms, 1.0)
             beyond = distances > limit
         else:
             limit = None
-            distances = differences(golden.vectors, found, packed_bits=slack.packed_bits)
-            beyond = slack.exceeded(golden.vectors, found)
+            distances = differences(golden.vectors, vectors, packed_bits=slack.packed_bits)
+            beyond = slack.exceeded(golden.vectors, vectors)
         largest = float(distances.max(initial=0.0))
         known = self._differences.setdefault(stage, Difference(stage, limit))
         if largest > known.largest:
@@ -109,26 +109,26 @@ class Evidence:
         ranks = np.where(beyond, 1.0, 1.0 if slack is None else 0.0) * distances
         of_texts = len(golden.vectors) == len(golden.case.texts)
         worst = golden.case.id, int(ranks.max(axis=1).argmax()), of_texts
-        for place in {worst, *(at for at in self._ids if of_texts and at[0] == golden.case.id)}:
-            row = place[1]
+        for key in {worst, *(at for at in self._ids if of_texts and at[0] == golden.case.id)}:
+            row = key[1]
             element = int(ranks[row].argmax())
-            seen = self._rows.get(place, _row(golden, place))
+            case = self._rows.get(key, _row(golden, key))
             difference = float(distances[row, element])
-            if seen.difference is None or difference > seen.difference:
-                self._rows[place] = replace(
-                    seen,
+            if case.difference is None or difference > case.difference:
+                self._rows[key] = replace(
+                    case,
                     beyond=bool(beyond[row, element]),
                     stage=stage,
                     element=element,
                     expected=float(golden.vectors[row, element]),
-                    found=float(found[row, element]),
+                    found=float(vectors[row, element]),
                     difference=difference,
                     limit=limit,
                 )
 
 
-def _row(golden: GoldenCase, place: _Place) -> WorstCase:
-    case, (_, row, of_text) = golden.case, place
+def _row(golden: GoldenCase, key: _Place) -> WorstCase:
+    case, (_, row, of_text) = golden.case, key
     if of_text:
         text = shown_text(case.texts[row])
     else:  # the text of a vector is only known if there is just one text

@@ -54,8 +54,8 @@ class Golden:
         slacks = [case.slack for case in self.cases if case.slack is not None]
         if slacks:
             return max(1.0, *map(float, (slack.largest for slack in slacks)))
-        vectors = [one.vectors for case in self.cases for one in case.outputs]
-        norms = [np.linalg.norm(one, axis=1).max(initial=0.0) for one in vectors]
+        vectors = [output.vectors for case in self.cases for output in case.outputs]
+        norms = [np.linalg.norm(array, axis=1).max(initial=0.0) for array in vectors]
         return self.tolerances[device].max_abs * max(1.0, *map(float, norms))
 
 
@@ -78,15 +78,15 @@ def decode_fixture(
     return Golden(
         cases=tuple(_decode(case, (output, *further)) for case in fixture.cases),
         tolerances={device: fixture.tolerances[device] for device in devices},
-        counted=any(one.counts is not None for one in (output, *further)),
+        counted=any(item.counts is not None for item in (output, *further)),
     )
 
 
 def _decode(case: Case, outputs: Sequence[Output]) -> GoldenCase:
-    expected, found = [one.name for one in outputs[1:]], [*(case.further or ())]
-    if found != expected:
+    expected, names = [output.name for output in outputs[1:]], [*(case.further or ())]
+    if names != expected:
         raise InputError(
-            f"fixture: case {case.id}: has the further outputs {', '.join(found) or 'none'}, and "
+            f"fixture: case {case.id}: has the further outputs {', '.join(names) or 'none'}, and "
             f"the model gives {', '.join(expected) or 'none'}; write the fixture again"
         )
     pairs = zip(case.vectors, outputs, strict=True)

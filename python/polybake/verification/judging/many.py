@@ -41,7 +41,7 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
     for case in golden.cases:
         groups.setdefault(case.case.prompt, []).extend(_parts(case, whole=golden.counted))
     parts = max(groups.values(), key=len) or [golden.cases[0]]
-    sizes = [sum(one.vectors.size for one in part.outputs) for part in parts]
+    sizes = [sum(output.vectors.size for output in part.outputs) for part in parts]
     most = max(1, _ELEMENTS // max(1, max(sizes)))
     lengths = [sum(map(len, part.case.input_ids)) for part in parts]
     numbers = enough(lengths, BUDGETS[device], most)
@@ -54,8 +54,8 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
     if call is None:
         yield Stage.STREAM, _joined([parts[number] for number in mixed(numbers, "stream")])
     else:
-        asked = listed.case.model_copy(update={"call": call.arguments, "answer": call.answer})
-        yield Stage.STREAM, replace(listed, case=asked)
+        stream = listed.case.model_copy(update={"call": call.arguments, "answer": call.answer})
+        yield Stage.STREAM, replace(listed, case=stream)
 
 
 def batch_sizes(lengths: Iterable[int], budget: int) -> Iterator[tuple[int, int]]:
@@ -79,28 +79,28 @@ def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     sums = accumulate(lengths[number] for number in order)
-    kept = [one for one, upto in zip(order, sums, strict=True) if upto <= _DIFFERENT * budget]
-    kept = kept or order[:1]
-    found = kept[:most]
-    rows = sorted(lengths[one] for one in found)  # thousands, where a budget is large
-    for number in cycle(kept):
+    pool = [number for number, upto in zip(order, sums, strict=True) if upto <= _DIFFERENT * budget]
+    pool = pool or order[:1]
+    numbers = pool[:most]
+    rows = sorted(lengths[number] for number in numbers)  # thousands, where a budget is large
+    for number in cycle(pool):
         sizes = [*batch_sizes(rows, budget)]
         several = len(sizes) > 2 and sizes[-1][0] < sizes[-1][1]
-        if len(found) >= most or (several and len(found) >= LEAST):
+        if len(numbers) >= most or (several and len(numbers) >= LEAST):
             break
         if len(sizes) > 2 and sum(rows) > _MOST * budget:
             break
-        found.append(number)
+        numbers.append(number)
         insort(rows, lengths[number])
-    return found
+    return numbers
 
 
 def mixed(numbers: Sequence[int], salt: str) -> list[int]:
     """Shuffle numbers; each salt always gives the same order."""
     places = sorted(
-        range(len(numbers)), key=lambda place: sha256(f"{salt} {place}".encode()).digest()
+        range(len(numbers)), key=lambda index: sha256(f"{salt} {index}".encode()).digest()
     )
-    return [numbers[place] for place in places]
+    return [numbers[index] for index in places]
 
 
 def _parts(golden: GoldenCase, *, whole: bool) -> Iterator[GoldenCase]:
@@ -118,7 +118,7 @@ def _parts(golden: GoldenCase, *, whole: bool) -> Iterator[GoldenCase]:
 
 
 def _joined(parts: Sequence[GoldenCase]) -> GoldenCase:
-    joined = _case(
+    case = _case(
         parts[0].case.prompt,
         tuple(text for part in parts for text in part.case.texts),
         tuple(ids for part in parts for ids in part.case.input_ids),
@@ -127,11 +127,11 @@ def _joined(parts: Sequence[GoldenCase]) -> GoldenCase:
     )
     further = (
         replace(
-            joined, vectors=np.concatenate([one.vectors for one in same]), output=same[0].output
+            case, vectors=np.concatenate([output.vectors for output in same]), output=same[0].output
         )
         for same in zip(*(part.further for part in parts), strict=True)
     )
-    return replace(joined, output=parts[0].output, further=tuple(further))
+    return replace(case, output=parts[0].output, further=tuple(further))
 
 
 def _case(

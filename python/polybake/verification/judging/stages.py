@@ -96,8 +96,8 @@ def judge_case(
 
 def _judge_calls(calls: Sequence[ClientCall], results: Sequence[object], places: Places) -> Outcome:
     """Judge a task's own answers; the first that differs is the outcome."""
-    for call, found in zip(calls, results, strict=True):
-        message = compare_answers(call.answer_in(places), call.cut(found), top=call.top)
+    for call, result in zip(calls, results, strict=True):
+        message = compare_answers(call.answer_in(places), call.cut(result), top=call.top)
         if message:
             return Outcome(Status.FAIL, message)
     return Outcome(Status.PASS)
@@ -130,22 +130,22 @@ def _judge_ids(golden: GoldenCase, results: object) -> Outcome:
     if case.type_ids is not None:
         return _judge_typed(case.input_ids, case.type_ids, results)
     try:
-        found = _IDS.validate_python(results, strict=True)
+        rows = _IDS.validate_python(results, strict=True)
     except ValidationError:
         return Outcome(Status.ERROR, "results are not rows of integers")
-    difference = compare_ids(case.input_ids, found)
+    difference = compare_ids(case.input_ids, rows)
     return Outcome(Status.FAIL, difference.message) if difference else Outcome(Status.PASS)
 
 
 def _judge_typed(input_ids: Rows, type_ids: Rows, results: object) -> Outcome:
     try:
-        found = TypedRows.model_validate(results, strict=True)
+        rows = TypedRows.model_validate(results, strict=True)
     except ValidationError:
         return Outcome(Status.ERROR, "results are not input_ids and type_ids: rows of integers")
-    difference = compare_ids(input_ids, found.input_ids)
+    difference = compare_ids(input_ids, rows.input_ids)
     if difference:
         return Outcome(Status.FAIL, difference.message)
-    difference = compare_ids(type_ids, found.type_ids)
+    difference = compare_ids(type_ids, rows.type_ids)
     if difference:
         return Outcome(Status.FAIL, f"types of tokens: {difference.message}")
     return Outcome(Status.PASS)
@@ -153,21 +153,21 @@ def _judge_typed(input_ids: Rows, type_ids: Rows, results: object) -> Outcome:
 
 def _judge_outputs(golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
     """Judge vectors by the names of the outputs; the worst outcome counts."""
-    names = [one.output for one in golden.outputs]
+    names = [case.output for case in golden.outputs]
     if not isinstance(results, dict) or sorted(results) != sorted(names):
         return Outcome(Status.ERROR, f"results are not the vectors of {', '.join(names)}")
-    found = [_judge_vectors(one, results[one.output], tolerance) for one in golden.outputs]
+    judgements = [_judge_vectors(case, results[case.output], tolerance) for case in golden.outputs]
     worst, message = next(
         (
             (outcome.status, f"{name}: {outcome.message}")
             for status in (Status.ERROR, Status.FAIL)
-            for name, outcome in zip(names, found, strict=True)
+            for name, outcome in zip(names, judgements, strict=True)
             if outcome.status is status
         ),
         (Status.PASS, ""),
     )
-    differences = [one.difference for one in found if one.difference is not None]
-    vectors, *further = (outcome.vectors for outcome in found)
+    differences = [outcome.difference for outcome in judgements if outcome.difference is not None]
+    vectors, *further = (outcome.vectors for outcome in judgements)
     return Outcome(worst, message, max(differences, default=None), vectors, tuple(further))
 
 
@@ -182,12 +182,12 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
     if encoded.shape != shape:
         return Outcome(Status.FAIL, f"shape {encoded.shape}, expected {shape}")
     try:
-        found = decode_vectors(Vectors.model_validate(dict(encoded)))
+        vectors = decode_vectors(Vectors.model_validate(dict(encoded)))
     except ValueError as error:
         return Outcome(Status.ERROR, str(error))
-    difference = compare_vectors(golden.vectors, found, tolerance, golden.slack)
+    difference = compare_vectors(golden.vectors, vectors, tolerance, golden.slack)
     status, message = (Status.FAIL, difference.message) if difference else (Status.PASS, "")
-    if not np.isfinite(found).all():
+    if not np.isfinite(vectors).all():
         return Outcome(status, message)
-    largest = largest_difference(golden.vectors, found, golden.slack)
-    return Outcome(status, message, largest, found)
+    largest = largest_difference(golden.vectors, vectors, golden.slack)
+    return Outcome(status, message, largest, vectors)

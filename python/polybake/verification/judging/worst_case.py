@@ -64,7 +64,7 @@ def side_by_side(
     expected: Sequence[int], found: Sequence[int], vocabulary: Mapping[int, str]
 ) -> tuple[TokenPair, ...]:
     """Align two rows of token ids, so that equal tokens share a line."""
-    same = (one == other for one, other in zip(expected, found, strict=False))
+    same = (token == other for token, other in zip(expected, found, strict=False))
     first = next((at for at, equal in enumerate(same) if not equal), min(len(expected), len(found)))
     # A wrong client may give any number of ids, and the time to align them grows with its square.
     part = slice(max(0, first - _BEFORE), first + TOKENS)

@@ -24,24 +24,24 @@ def report_github(report: Report, file: Path | None = None) -> str:
     """
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for kind, title, message in _annotations(report):
-        place = f"file={_escaped(str(file), _PROPERTY)}," if file else ""
+        location = f"file={_escaped(str(file), _PROPERTY)}," if file else ""
         title = _escaped(f"polybake verify: {title}", _PROPERTY)
-        lines[kind].append(f"::{kind} {place}title={title}::{_escaped(message, _DATA)}\n")
-    for kind, found in lines.items():
-        if len(found) > MOST:
-            left = len(found) - MOST + 1
-            found[MOST - 1 :] = [f"::{kind} title=polybake verify::{left} more are in the log\n"]
-    return "".join(line for found in lines.values() for line in found)
+        lines[kind].append(f"::{kind} {location}title={title}::{_escaped(message, _DATA)}\n")
+    for kind, group in lines.items():
+        if len(group) > MOST:
+            count = len(group) - MOST + 1
+            group[MOST - 1 :] = [f"::{kind} title=polybake verify::{count} more are in the log\n"]
+    return "".join(line for group in lines.values() for line in group)
 
 
 def _annotations(report: Report) -> Iterator[tuple[str, str, str]]:
     for sentence in report.missing:
         yield "error", "missing", sentence
     for run in report.runs:
-        found = [*troubles(report.verdicts_of(run))]
-        failed = [one for one in found if one.first.status.failed]
-        for first, *rest in filter(None, (failed, [one for one in found if one not in failed])):
-            others = sum(1 + one.more for one in rest)
+        items = [*troubles(report.verdicts_of(run))]
+        failed = [item for item in items if item.first.status.failed]
+        for first, *rest in filter(None, (failed, [item for item in items if item not in failed])):
+            others = sum(1 + item.more for item in rest)
             yield (
                 "error" if first.first.status.failed else "notice",
                 f"{run.language} on {run.device}",
@@ -53,4 +53,4 @@ def _annotations(report: Report) -> Iterator[tuple[str, str, str]]:
 
 
 def _escaped(text: str, characters: dict[str, str]) -> str:
-    return "".join(characters.get(one, one) for one in printable(text))
+    return "".join(characters.get(character, character) for character in printable(text))

@@ -45,10 +45,10 @@ def _shown(value: object) -> object:
 
 def _clients(report: Report) -> list[dict[str, object]]:
     """Return the page's facts about each client."""
-    found: list[dict[str, object]] = []
+    clients: list[dict[str, object]] = []
     for run in report.runs:
         verdicts = report.verdicts_of(run)
-        found.append(
+        clients.append(
             {
                 "run": run,
                 "word": word(verdicts),
@@ -57,4 +57,4 @@ def _clients(report: Report) -> list[dict[str, object]]:
                 "troubles": list(troubles(verdicts)),
             }
         )
-    return found
+    return clients

@@ -13,6 +13,6 @@ _REPORT = TypeAdapter(Report)
 
 def report_json(report: Report) -> str:
     """The whole report: ``format``, ``exit_code``, ``executed`` and the fields of Report."""
-    found = {"format": FORMAT, "exit_code": report.exit_code(), "executed": report.executed}
-    found |= _REPORT.dump_python(report, mode="json")
-    return json.dumps(found, ensure_ascii=True, indent=2, allow_nan=False) + "\n"
+    data = {"format": FORMAT, "exit_code": report.exit_code(), "executed": report.executed}
+    data |= _REPORT.dump_python(report, mode="json")
+    return json.dumps(data, ensure_ascii=True, indent=2, allow_nan=False) + "\n"

@@ -37,12 +37,12 @@ def report_markdown(report: Report) -> str:
         *_table(report),
     ]
     for title, sentences in (("Missing", report.missing), ("Note", report.notes)):
-        head += _list(f"**{title}**", [_cut(one) for one in sentences])
-    failed = [one for one in troubles(report.verdicts) if one.first.status.failed]
+        head += _list(f"**{title}**", [_cut(sentence) for sentence in sentences])
+    failed = [trouble for trouble in troubles(report.verdicts) if trouble.first.status.failed]
     lines = [
-        f"{code_span(f'{one.first.language} on {one.first.device}')}, {code_span(one.place)}: "
-        f"{one.first.status}: {_cut(one.first.message)}"
-        for one in failed
+        f"{code_span(f'{item.first.language} on {item.first.device}')}, {code_span(item.place)}: "
+        f"{item.first.status}: {_cut(item.first.message)}"
+        for item in failed
     ]
     if not lines:
         return _shortened(head, ())
@@ -90,16 +90,16 @@ def _cut(message: str) -> str:
 def _shortened(head: Iterable[str], failures: Sequence[str], end: Sequence[str] = ()) -> str:
     """The whole, or as many failures as there is room for and how many are left out."""
     room = LONGEST - 200 - sum(len(line) + 1 for line in (*head, *end))
-    kept: list[str] = []
+    entries: list[str] = []
     for line in failures:
         room -= len(line) + 3
         if room < 0:
-            left = len(failures) - len(kept)
-            kept.append(f"{left} more are left out: a comment has no room for them.")
+            count = len(failures) - len(entries)
+            entries.append(f"{count} more are left out: a comment has no room for them.")
             break
-        kept.append(line)
-    text = "\n".join([*head, *(f"- {line}" for line in kept), *end]) + "\n"
+        entries.append(line)
+    text = "\n".join([*head, *(f"- {line}" for line in entries), *end]) + "\n"
     if len(text) <= LONGEST:
         return text
-    told = "\n\nThe rest is left out: a comment has no room for it.\n"
-    return text[: LONGEST - len(told)].rpartition("\n")[0] + told
+    note = "\n\nThe rest is left out: a comment has no room for it.\n"
+    return text[: LONGEST - len(note)].rpartition("\n")[0] + note

@@ -51,16 +51,16 @@ def _table(report: Report) -> Table:
 
 def _versions(run: ClientRun) -> str:
     """What a client runs with; a service may say none of it."""
-    said = []
+    facts = []
     if run.versions:
-        said = [
+        facts = [
             f"version {run.versions.language_version}",
             f"runtime {run.versions.runtime_version}",
             f"tokenizer {run.versions.tokenizer_version}",
         ]
     if run.provider:
-        said.append(run.provider.active)
-    return f"{run.language} on {run.device}: {', '.join(said)}" if said else ""
+        facts.append(run.provider.active)
+    return f"{run.language} on {run.device}: {', '.join(facts)}" if facts else ""
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:
@@ -76,7 +76,7 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
             ),
             "",
         )
-    measured = [(one, run) for run in report.runs if (one := largest(run))]
+    measured = [(difference, run) for run in report.runs if (difference := largest(run))]
     if measured:
         worst, run = max(measured, key=lambda pair: pair[0].largest)
         case = f", case {worst.case}" if worst.case else ""
@@ -87,10 +87,10 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
             ),
             "",
         )
-    for device in dict.fromkeys(one.device for one in report.language_differences):
+    for device in dict.fromkeys(entry.device for entry in report.language_differences):
         between = max(
-            (one for one in report.language_differences if one.device == device),
-            key=lambda one: one.difference,
+            (entry for entry in report.language_differences if entry.device == device),
+            key=lambda entry: entry.difference,
         )
         yield (
             (

@@ -73,7 +73,7 @@ def passed(verdicts: tuple[Verdict, ...]) -> str:
 
 def largest(run: ClientRun) -> Difference | None:
     """Return the largest difference of a client from the golden vectors; None without any."""
-    return max(run.differences, key=lambda one: one.largest, default=None)
+    return max(run.differences, key=lambda difference: difference.largest, default=None)
 
 
 def nearness(run: ClientRun) -> str:
@@ -106,5 +106,5 @@ def summary(report: Report) -> str:
 
 def failures(report: Report) -> int:
     """Return the number of failed stages; those after the loss of a client count as one."""
-    lost = {(one.language, one.device) for one in report.failures if not one.asked}
-    return sum(one.asked for one in report.failures) + len(lost)
+    lost = {(failure.language, failure.device) for failure in report.failures if not failure.asked}
+    return sum(failure.asked for failure in report.failures) + len(lost)

@@ -73,12 +73,12 @@ class ServiceCase:
         __tracebackhide__ = True
         golden = self.golden
         try:
-            found = found_vectors(vectors, golden.vectors, several=self.several)
+            array = found_vectors(vectors, golden.vectors, several=self.several)
         except ValueError as error:
             raise AssertionError(self._failed(Stage.EMBED, str(error))) from None
-        difference = compare_vectors(golden.vectors, found, self.tolerance, golden.slack)
+        difference = compare_vectors(golden.vectors, array, self.tolerance, golden.slack)
         if difference:
-            cause = likely_cause(found, golden, difference, self.fixture)
+            cause = likely_cause(array, golden, difference, self.fixture)
             raise AssertionError(self._failed(Stage.EMBED, f"{difference.message}; {cause}"))
 
     def check_ids(self, rows: Sequence[Sequence[int]]) -> None:
@@ -141,11 +141,11 @@ def found_vectors(vectors: Iterable[Any], golden: Embeddings, *, several: bool) 
     if not isinstance(vectors, Iterable):
         raise ValueError(f"got {type(vectors).__name__}, expected vectors, one for each text")
     try:
-        rows = [np.asarray(one) for one in vectors]
+        rows = [np.asarray(vector) for vector in vectors]
     except ValueError as error:  # rows of a text that are not equally long
         raise ValueError(f"the vectors of a text are no array ({error})") from error
     if several:
-        rows = [row for one in rows for row in np.atleast_1d(one)]
+        rows = [row for block in rows for row in np.atleast_1d(block)]
     if len(rows) != len(golden):
         raise ValueError(f"{len(rows)} vectors, expected {len(golden)}")
     expected = golden.shape[1:]
@@ -154,20 +154,20 @@ def found_vectors(vectors: Iterable[Any], golden: Embeddings, *, several: bool) 
             raise ValueError(f"row {number}: shape {[*row.shape]}, expected {[*expected]}")
         if row.dtype.kind not in "iuf":
             raise ValueError(f"row {number}: elements are {row.dtype}, expected numbers")
-    found = np.array(rows, np.float64).reshape(golden.shape)
-    return _integers(found, golden) if golden.dtype.kind in "iu" else found
+    array = np.array(rows, np.float64).reshape(golden.shape)
+    return _integers(array, golden) if golden.dtype.kind in "iu" else array
 
 
-def _integers(found: Embeddings, golden: Embeddings) -> Embeddings:
+def _integers(array: Embeddings, golden: Embeddings) -> Embeddings:
     limits = np.iinfo(golden.dtype.name)
-    inside = (found >= limits.min) & (found <= limits.max) & (found == np.floor(found))
+    inside = (array >= limits.min) & (array <= limits.max) & (array == np.floor(array))
     if not inside.all():
         row, element = map(int, np.argwhere(~inside)[0])
         raise ValueError(
-            f"row {row}, element {element}: {found[row, element]:g}, expected a whole number "
+            f"row {row}, element {element}: {array[row, element]:g}, expected a whole number "
             f"from {limits.min} to {limits.max}, as the model gives {golden.dtype}"
         )
-    return found.astype(golden.dtype)
+    return array.astype(golden.dtype)
 
 
 #: Vectors this near to each other have the same direction; other texts lie much farther.
@@ -185,11 +185,11 @@ def likely_cause(
     Among all cases of the fixture the same text may have another prompt.
     """
     row = difference.row or 0
-    one = found[row].astype(np.float64)
-    if not np.isfinite(one).all():
+    vector = found[row].astype(np.float64)
+    if not np.isfinite(vector).all():
         return "look at the graph's output, before anything is made of it"
-    if golden.slack is None and _alike(one, golden.vectors[row]):
-        length, expected = (float(np.linalg.norm(each)) for each in (one, golden.vectors[row]))
+    if golden.slack is None and _alike(vector, golden.vectors[row]):
+        length, expected = (float(np.linalg.norm(each)) for each in (vector, golden.vectors[row]))
         if abs(length - expected) < _ROUNDED * expected:
             return "it is nearly right: is it rounded, or made in a lower precision?"
         return (
@@ -197,12 +197,12 @@ def likely_cause(
             f"{expected:.3g}: is it normalized as the model file does?"
         )
     for number, other in enumerate(golden.vectors):
-        if _alike(one, other):
+        if _alike(vector, other):
             return f"it is the vector of row {number}: are the rows in the order of the texts?"
     if len(golden.vectors) == len(golden.case.texts):
         for case in fixture.cases:
             for text, other in zip(case.case.texts, case.vectors, strict=False):
-                if text == golden.case.texts[row] and _alike(one, other):
+                if text == golden.case.texts[row] and _alike(vector, other):
                     return (
                         f"it is the vector with prompt {case.case.prompt!r}, "
                         f"expected that with {golden.case.prompt!r}: is the prompt passed on?"
@@ -212,7 +212,7 @@ def likely_cause(
     )
 
 
-def _alike(one: Embeddings, other: Embeddings) -> bool:
+def _alike(vector: Embeddings, other: Embeddings) -> bool:
     wide = other.astype(np.float64)
-    lengths = np.linalg.norm(one) * np.linalg.norm(wide)
-    return bool(lengths > 0 and 1 - one @ wide / lengths < _SAME)
+    lengths = np.linalg.norm(vector) * np.linalg.norm(wide)
+    return bool(lengths > 0 and 1 - vector @ wide / lengths < _SAME)

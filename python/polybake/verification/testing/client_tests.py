@@ -46,9 +46,9 @@ class JudgedClient(pytest.Collector):
 
     def collect(self) -> Iterator[Judged]:
         """A test ``CASE.STAGE`` for each verdict that verify would give."""
-        asked = [(case.id, stage) for case in self._fixture.cases for stage in stages_of(case)]
-        asked += [(SESSION, stage) for stage in session_stages(self._fixture.cases)]
-        for case, stage in asked:
+        tests = [(case.id, stage) for case in self._fixture.cases for stage in stages_of(case)]
+        tests += [(SESSION, stage) for stage in session_stages(self._fixture.cases)]
+        for case, stage in tests:
             name = printable(f"{case}.{stage}")
             yield Judged.from_parent(self, name=name, case=case, stage=stage)
 
@@ -116,7 +116,7 @@ class Target(pytest.File):
             check_services(clients, head.manifest.contract.task)
         except PolybakeError as error:
             raise self.CollectError(str(error)) from error
-        judged = [
+        nodes = [
             JudgedClient.from_parent(
                 self,
                 name=printable(f"{client.language}-{device}"),
@@ -129,8 +129,8 @@ class Target(pytest.File):
             for client in clients
             for device in config.verify.devices
         ]
-        yield from judged
-        yield Complete.from_parent(self, name="complete", judged=judged, required=required)
+        yield from nodes
+        yield Complete.from_parent(self, name="complete", judged=nodes, required=required)
 
 
 class Complete(pytest.Item):

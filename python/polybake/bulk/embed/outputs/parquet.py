@@ -56,8 +56,8 @@ class ParquetOutput(Output):
 
     def join(self, file: BinaryIO, parts: Iterable[Path], record: Mapping[str, Any]) -> None:
         """Write all rows, with the record in the schema's metadata."""
-        written = {RECORD: json.dumps(record)}
-        schema = self._schema.with_metadata({**(self._schema.metadata or {}), **written})
+        metadata = {RECORD: json.dumps(record)}
+        schema = self._schema.with_metadata({**(self._schema.metadata or {}), **metadata})
         with parquet.ParquetWriter(file, schema, **self._settings) as writer:
             for part in parts:
                 # Not read_table: it would make a column of a folder called year=2024.

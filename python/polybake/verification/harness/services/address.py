@@ -52,15 +52,15 @@ def check_address(address: str) -> None:
 def headers_for(addresses: Iterable[str]) -> dict[str, str]:
     """Return the headers in POLYBAKE_HEADERS, which may go to one server only."""
     lines = [line for line in os.environ.get(VARIABLE, "").splitlines() if line.strip()]
-    found = [_HEADER.fullmatch(line.strip()) for line in lines]
-    if None in found:
-        number = found.index(None) + 1
+    headers = [_HEADER.fullmatch(line.strip()) for line in lines]
+    if None in headers:
+        number = headers.index(None) + 1
         raise InputError(
             f"{VARIABLE}: line {number} is no header; expected 'Name: value' in ASCII, one a line"
         )
-    servers = sorted({"{0.scheme}://{0.netloc}".format(urlsplit(one)) for one in addresses})
-    if found and len(servers) > 1:
+    servers = sorted({"{0.scheme}://{0.netloc}".format(urlsplit(address)) for address in addresses})
+    if headers and len(servers) > 1:
         raise InputError(
             f"{VARIABLE} would be sent to {', '.join(servers)}; verify one server after the other"
         )
-    return {match[1]: match[2] for match in found if match}
+    return {match[1]: match[2] for match in headers if match}

@@ -20,12 +20,12 @@ Vectors = NDArray[np.float32]
 
 def stacked(rows: Sequence[list[float] | str]) -> Vectors:
     """Rows of numbers, or of base64 of little-endian float32: ``[rows, elements]``."""
-    found = [_decoded(row) if isinstance(row, str) else np.array(row, np.float64) for row in rows]
-    lengths = sorted({len(row) for row in found})
+    vectors = [_decoded(row) if isinstance(row, str) else np.array(row, np.float64) for row in rows]
+    lengths = sorted({len(row) for row in vectors})
     if len(lengths) > 1:
         raise ValueError(f"vectors of {', '.join(map(str, lengths))} elements in one answer")
     with np.errstate(over="ignore"):
-        return np.array(found, np.float32).reshape(len(found), lengths[0] if lengths else 0)
+        return np.array(vectors, np.float32).reshape(len(vectors), lengths[0] if lengths else 0)
 
 
 def agreed(found: Sequence[Vectors]) -> Vectors:
@@ -111,15 +111,15 @@ class OpenAI:
             data = _Embeddings.model_validate(answer).data
         except ValidationError as error:
             raise ValueError(first_fault(error)) from error
-        ordered = sorted(data, key=lambda one: one.index)
-        for place, one in enumerate(ordered):
-            if one.index != place:
-                wrong = f"index {one.index} twice" if one.index < place else f"no index {place}"
+        ordered = sorted(data, key=lambda entry: entry.index)
+        for index, entry in enumerate(ordered):
+            if entry.index != index:
+                wrong = f"index {entry.index} twice" if entry.index < index else f"no index {index}"
                 raise ValueError(
                     f"the service's data has {wrong}, expected 0 to {len(data) - 1}, each once"
                 )
         self.reordered |= ordered != data
-        return stacked([one.embedding for one in ordered])
+        return stacked([entry.embedding for entry in ordered])
 
     def ids_address(self, address: str) -> str | None:  # noqa: ARG002 - as the other's
         """None: the schema has no token ids."""

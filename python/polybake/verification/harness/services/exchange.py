@@ -38,8 +38,8 @@ class Reply:
         if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
             to = self.headers.get("Location", "nowhere")
             return f"HTTP {self.status} to {to:.{_SHOWN}}; give the address that answers itself"
-        said = " ".join(self.body.decode("utf-8", "replace").split())
-        return f"HTTP {self.status}: {said:.{_SHOWN}}"
+        text = " ".join(self.body.decode("utf-8", "replace").split())
+        return f"HTTP {self.status}: {text:.{_SHOWN}}"
 
     def json(self) -> Any:
         """Return the body as JSON."""
@@ -48,8 +48,8 @@ class Reply:
         try:
             return json.loads(self.body, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            said = " ".join(self.body.decode("utf-8", "replace").split())
-            raise ValueError(f"not JSON: {said:.{_SHOWN}}") from error
+            text = " ".join(self.body.decode("utf-8", "replace").split())
+            raise ValueError(f"not JSON: {text:.{_SHOWN}}") from error
 
 
 def _refuse_constant(name: str) -> None:
@@ -73,12 +73,12 @@ def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float)
         None if body is None else json.dumps(body, ensure_ascii=True).encode("ascii"),
         {"User-Agent": f"polybake/{__version__}", "Content-Type": "application/json", **headers},
     )
-    found: queue.SimpleQueue[Reply | HarnessError] = queue.SimpleQueue()
+    inbox: queue.SimpleQueue[Reply | HarnessError] = queue.SimpleQueue()
     late = threading.Event()
     # A socket's time-out starts anew with each byte of a slow server.
-    threading.Thread(target=lambda: found.put(_answer(request, seconds, late)), daemon=True).start()
+    threading.Thread(target=lambda: inbox.put(_answer(request, seconds, late)), daemon=True).start()
     try:
-        reply = found.get(timeout=seconds)
+        reply = inbox.get(timeout=seconds)
     except queue.Empty:
         late.set()
         raise HarnessError(Status.TIMEOUT, f"no answer in {seconds:g} s") from None

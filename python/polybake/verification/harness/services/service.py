@@ -74,8 +74,8 @@ class Service:
             raise HarnessError(Status.ERROR, reply.refusal)
         fingerprint = reply.headers.get(_FINGERPRINT)
         self._baked = fingerprint is not None
-        told = isinstance(self._dialect, Inference)
-        return Served(self._versions(seconds) if told else None, fingerprint and fingerprint[:64])
+        is_tei = isinstance(self._dialect, Inference)
+        return Served(self._versions(seconds) if is_tei else None, fingerprint and fingerprint[:64])
 
     def ask(self, request: Request, seconds: float) -> Answer:
         """Answer a request like a harness."""
