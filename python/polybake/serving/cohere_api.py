@@ -34,15 +34,15 @@ class RankRequest(RequestBody):
 
 @router.post("/v1/rerank")
 @router.post("/v2/rerank")
-async def rerank(asked: RankRequest, models: Served) -> Response:
+async def rerank(body: RankRequest, models: Served) -> Response:
     """The places of documents with their relevance, best first."""
-    model = models.of("rerank", asked.model)
-    texts = [entry if isinstance(entry, str) else entry.text for entry in asked.documents]
-    reply = await model.of_texts([(asked.query, text) for text in texts])
+    model = models.of("rerank", body.model)
+    texts = [entry if isinstance(entry, str) else entry.text for entry in body.documents]
+    reply = await model.of_texts([(body.query, text) for text in texts])
     results = [
         {"index": index, "relevance_score": score}
-        | ({"document": {"text": texts[index]}} if asked.return_documents else {})
-        for index, score in ranking(reply.single[:, 0])[: asked.top_n]
+        | ({"document": {"text": texts[index]}} if body.return_documents else {})
+        for index, score in ranking(reply.single[:, 0])[: body.top_n]
     ]
     meta = {"billed_units": {"search_units": 0}, "tokens": {"input_tokens": reply.tokens}}
     return answer({"id": str(uuid.uuid4()), "results": results, "meta": meta}, model)

@@ -55,28 +55,28 @@ class RerankRequest(_InferenceRequest):
 
 @router.post("/", include_in_schema=False)  # where huggingface_hub's InferenceClient asks
 @router.post("/embed")
-async def embed(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+async def embed(body: EmbedRequest, models: Served, name: _Name = None) -> Response:
     """A vector for each text."""
     model = models.of("embed", name)
-    if asked.normalize is not None and asked.normalize != model.normalized:
+    if body.normalize is not None and body.normalize != model.normalized:
         has = "are normalized" if model.normalized else "are not normalized"
         raise Refusal("validation", f"the vectors of {model.name} {has}; leave normalize out")
-    return answer([*(await _embedded(model, asked)).single], model)
+    return answer([*(await _embedded(model, body)).single], model)
 
 
 @router.post("/embed_all")
-async def embed_all(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+async def embed_all(body: EmbedRequest, models: Served, name: _Name = None) -> Response:
     """Return a vector for each token of each text."""
     model = models.of("multi-vector", name)
-    reply = await _embedded(model, asked)
+    reply = await _embedded(model, body)
     return answer([[*rows] for rows in reply.vectors], model)
 
 
 @router.post("/embed_sparse")
-async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+async def embed_sparse(body: EmbedRequest, models: Served, name: _Name = None) -> Response:
     """Return the tokens of each text that weigh something."""
     model = models.of("sparse", name)
-    rows = (await _embedded(model, asked)).single
+    rows = (await _embedded(model, body)).single
     content = [
         [{"index": int(index), "value": row[index]} for index in np.flatnonzero(row)]
         for row in rows
@@ -85,17 +85,17 @@ async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) 
 
 
 @router.post("/predict")
-async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> Response:
+async def predict(body: PredictRequest, models: Served, name: _Name = None) -> Response:
     """The labels of each text, best first."""
     model = models.of("classify", name)
-    is_single = isinstance(asked.inputs, str)
-    texts = [[asked.inputs]] if isinstance(asked.inputs, str) else asked.inputs
+    is_single = isinstance(body.inputs, str)
+    texts = [[body.inputs]] if isinstance(body.inputs, str) else body.inputs
     if any(len(text) != 1 for text in texts):
         raise Refusal("validation", f"{model.name} takes single texts, not pairs; give each alone")
-    _check_side(model, asked)
-    _check_raw(model, asked.raw_scores)
+    _check_side(model, body)
+    _check_raw(model, body.raw_scores)
     singles = [text for (text,) in texts]
-    rows = (await model.of_texts(singles, cut=asked.truncate is not False)).single
+    rows = (await model.of_texts(singles, cut=body.truncate is not False)).single
     labels = model.contract.settings["labels"]
     assert isinstance(labels, list)  # noqa: S101 - the task's settings
     content = [
@@ -105,16 +105,15 @@ async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> 
 
 
 @router.post("/rerank")
-async def rerank(asked: RerankRequest, models: Served, name: _Name = None) -> Response:
+async def rerank(body: RerankRequest, models: Served, name: _Name = None) -> Response:
     """The places of texts with their scores, best first."""
     model = models.of("rerank", name)
-    _check_side(model, asked)
-    _check_raw(model, asked.raw_scores)
-    pairs = [(asked.query, text) for text in asked.texts]
-    reply = await model.of_texts(pairs, cut=asked.truncate is not False)
+    _check_side(model, body)
+    _check_raw(model, body.raw_scores)
+    pairs = [(body.query, text) for text in body.texts]
+    reply = await model.of_texts(pairs, cut=body.truncate is not False)
     content = [
-        {"index": index, "score": score}
-        | ({"text": asked.texts[index]} if asked.return_text else {})
+        {"index": index, "score": score} | ({"text": body.texts[index]} if body.return_text else {})
         for index, score in ranking(reply.single[:, 0])
     ]
     return answer(content, model)

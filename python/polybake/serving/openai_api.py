@@ -38,16 +38,16 @@ class EmbeddingsRequest(RequestBody):
 
 
 @router.post("/v1/embeddings")
-async def embeddings(asked: EmbeddingsRequest, models: Served) -> Response:
+async def embeddings(body: EmbeddingsRequest, models: Served) -> Response:
     """A vector for each text."""
-    model = models.of("embed", asked.model)
-    if asked.prompt_name is not None and asked.input_type is not None:
+    model = models.of("embed", body.model)
+    if body.prompt_name is not None and body.input_type is not None:
         raise Refusal("validation", "prompt_name and input_type exclude each other; give one")
-    prompt = Prompt(asked.prompt_name, asked.input_type)
-    reply = await model.of_inputs(_inputs(asked), prompt)
-    vectors = _cut(model, reply.single, asked.dimensions)
+    prompt = Prompt(body.prompt_name, body.input_type)
+    reply = await model.of_inputs(_inputs(body), prompt)
+    vectors = _cut(model, reply.single, body.dimensions)
     data = [
-        {"object": "embedding", "index": index, "embedding": _encoded(row, asked.encoding_format)}
+        {"object": "embedding", "index": index, "embedding": _encoded(row, body.encoding_format)}
         for index, row in enumerate(vectors)
     ]
     usage = {"prompt_tokens": reply.tokens, "total_tokens": reply.tokens}

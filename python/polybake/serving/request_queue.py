@@ -28,7 +28,7 @@ _KEPT = 0.95
 class _Row:
     ids: list[int]
     prompt: str | None
-    found: asyncio.Future[Vectors]
+    vectors: asyncio.Future[Vectors]
 
     @property
     def tokens(self) -> int:
@@ -79,10 +79,10 @@ class RequestQueue:
                 await self._feed(added)
             else:
                 self._add(added)
-            return await asyncio.gather(*(row.found for row in added))
+            return await asyncio.gather(*(row.vectors for row in added))
         finally:
             for row in added:  # of a caller who waits no longer
-                row.found.cancel()
+                row.vectors.cancel()
 
     @property
     def _pace(self) -> float:
@@ -146,7 +146,7 @@ class RequestQueue:
         while self._rows and tokens < _AHEAD * budget:
             row = self._rows.popleft()
             self.waiting -= row.tokens
-            if not row.found.done():
+            if not row.vectors.done():
                 ahead.append(row)
                 tokens += row.tokens
         if not ahead:
@@ -181,10 +181,10 @@ class RequestQueue:
             if len(batch) > 1:  # find the row at fault; the others succeed
                 for row in batch:
                     await self._fill([row])
-            elif not batch[0].found.done():
+            elif not batch[0].vectors.done():
                 known = isinstance(error, CheckFailed)
-                batch[0].found.set_exception(Refusal("backend", str(error)) if known else error)
+                batch[0].vectors.set_exception(Refusal("backend", str(error)) if known else error)
             return
         for row, vectors in zip(batch, answers, strict=True):
-            if not row.found.done():
-                row.found.set_result(vectors)
+            if not row.vectors.done():
+                row.vectors.set_result(vectors)

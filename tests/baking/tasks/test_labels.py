@@ -11,7 +11,7 @@ import polybake
 from models.files.task_models import LABELS, write_classifier, write_labelled, write_pair_classifier
 from models.folders.tiny_folders import CONFIG, change_json, write_bert
 from polybake.baking.sources import open_source
-from polybake.baking.tasks import Classify, ClassifyPairs, Found, Known, Rerank, ZeroShot, task_of
+from polybake.baking.tasks import Classify, ClassifyPairs, Known, Outputs, Rerank, ZeroShot, task_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import InputError
@@ -66,9 +66,9 @@ def test_labels_and_answers_are_in_the_file(task: str, write, tmp_path: Path) ->
 def test_equal_scores_keep_their_order() -> None:
     """A sort that is not stable would turn them from language to language."""
     found = np.array([[0.25, 0.5, 0.25]], np.float32)
-    (labels,) = Classify().answer(Found(found, known=Known({"labels": ["a", "b", "c"]})))
+    (labels,) = Classify().answer(Outputs(found, known=Known({"labels": ["a", "b", "c"]})))
     assert [one["label"] for one in labels] == ["b", "a", "c"]
-    assert [rank["index"] for rank in Rerank().answer(Found(found.T))] == [1, 0, 2]
+    assert [rank["index"] for rank in Rerank().answer(Outputs(found.T))] == [1, 0, 2]
 
 
 def test_pairs_of_a_case_differ() -> None:
@@ -211,7 +211,7 @@ def test_each_text_is_paired_with_each_label(tiny_zero_shot: Path) -> None:
 def test_one_label_is_weighed_against_its_contradiction() -> None:
     """A softmax over one label alone would always be 1. Source: transformers' pipeline."""
     call = {"labels": ["sailing"], "multi_label": False}
-    answer = ZeroShot().answer(Found(np.log([[1, 3], [4, 1]]).astype(np.float32), call))
+    answer = ZeroShot().answer(Outputs(np.log([[1, 3], [4, 1]]).astype(np.float32), call))
     assert [labels[0]["label"] for labels in answer] == ["sailing"] * 2
     assert [labels[0]["score"] for labels in answer] == pytest.approx([0.25, 0.8], abs=1e-6)
 
@@ -222,5 +222,5 @@ def test_numbers_of_any_size_have_scores() -> None:
     for labels in (["a"], ["a", "b", "c"]):
         for multi_label in (False, True):
             call = {"labels": labels, "multi_label": multi_label}
-            answer = ZeroShot().answer(Found(found, call))
+            answer = ZeroShot().answer(Outputs(found, call))
             assert all(0 <= one["score"] <= 1 for row in answer for one in row)

@@ -24,7 +24,7 @@ from models.folders.torch_saved import write_torch
 from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
-from polybake.baking.tasks import Found, MultiVector, Sparse, task_of
+from polybake.baking.tasks import MultiVector, Outputs, Sparse, task_of
 from polybake.baking.tasks.multi_vector import max_sim
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
@@ -87,7 +87,7 @@ def test_fewer_elements_may_be_kept(tmp_path: Path) -> None:
 def test_equal_weights_keep_the_order_of_the_ids() -> None:
     """Equal weights stay in the order of their ids, and tokens of weight 0 are left out."""
     found = np.array([[0.0, 1.0, 2.0, 0.0, 1.0]], np.float32)
-    answer = Sparse().answer(Found(found))
+    answer = Sparse().answer(Outputs(found))
     assert answer == [
         [
             {"token": "2", "score": 2.0},
@@ -136,7 +136,7 @@ def test_relevance_is_the_sum_of_the_largest_products() -> None:
     assert max_sim(query, document) == pytest.approx(0.5 + 0.5)
     assert max_sim(query, document[:0]) == 0
     vectors = np.concatenate([query, document])
-    answer = MultiVector().answer(Found(vectors, counts=np.array([2, 3, 0])))
+    answer = MultiVector().answer(Outputs(vectors, counts=np.array([2, 3, 0])))
     assert answer == [
         {"rows": 2, "max_sim": pytest.approx(1.5)},
         {"rows": 3, "max_sim": pytest.approx(1.0)},

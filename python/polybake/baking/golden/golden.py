@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.texts import CaseText, builtin_cases
-from polybake.baking.tasks import TASKS, Found, known_of
+from polybake.baking.tasks import TASKS, Outputs, known_of
 from polybake.base.modelfile.container import ascii_json, read_head
 from polybake.base.modelfile.fixture import (
     Case,
@@ -89,7 +89,7 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
         vectors, counts = _vectors(runner, rows, case.prompt, edges)
     array = decode_vectors(vectors)
     split = [unpacked(row, contract.vocab_size) for row in rows]
-    answer = call and task.answer(Found(array, call, known, counts, rows, further))
+    answer = call and task.answer(Outputs(array, call, known, counts, rows, further))
     arrays = [array, *(part for parts in further.values() for part in parts)]
     if not all(rows) and not all(np.isfinite(part).all() for part in arrays):
         return None

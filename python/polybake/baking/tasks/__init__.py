@@ -10,7 +10,7 @@ from polybake.baking.tasks.multi_vector import MultiVector
 from polybake.baking.tasks.rerank import Rerank
 from polybake.baking.tasks.sparse import Sparse
 from polybake.baking.tasks.tag import Tag
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.baking.tasks.text_words import known_of
 from polybake.baking.tasks.zero_shot import ZeroShot
 from polybake.base.files.validation import choices
@@ -60,10 +60,10 @@ __all__ = [
     "Classify",
     "ClassifyPairs",
     "Embed",
-    "Found",
     "Hybrid",
     "Known",
     "MultiVector",
+    "Outputs",
     "Rerank",
     "Sparse",
     "Tag",

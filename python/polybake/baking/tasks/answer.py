@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import needed_head, trained_head
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
 from polybake.baking.tokenizer.pairs import pair_of
 from polybake.baking.tokenizer.words import Chunk
@@ -77,17 +77,17 @@ class Answer(Task):
             "no_answer": len(contexts) > 1,
         }
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return the best answers in each text."""
         result: list[JsonValue] = []
-        for text, rows in zip(cast(list[str], found.call["contexts"]), found.rows, strict=True):
-            no_answer = bool(found.call["no_answer"])
-            best = best_spans(found.known.chunks(text), rows, no_answer=no_answer)[:_TOP]
+        for text, rows in zip(cast(list[str], outputs.call["contexts"]), outputs.rows, strict=True):
+            no_answer = bool(outputs.call["no_answer"])
+            best = best_spans(outputs.known.chunks(text), rows, no_answer=no_answer)[:_TOP]
             result.append([span._asdict() | {"text": text[span.start : span.end]} for span in best])
         return result
 
 
-def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> list[Span]:
+def best_spans(chunks: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> list[Span]:
     """Return spans of whole words, best first; among equal scores the first span leads.
 
     A span has the best score of all tokens that begin and end in its words.
@@ -98,7 +98,7 @@ def best_spans(found: Sequence[Chunk], rows: NumberRows, *, no_answer: bool) -> 
     scores: dict[tuple[int, int], float] = {}
     words = {
         token: word
-        for word in words_of(found, len(rows) - 1)
+        for word in words_of(chunks, len(rows) - 1)
         for token in range(word.first, word.last)
     }
     for token, first in words.items():

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import LABELS, checked_labels, labels_of, needed_head
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.errors import InputError
 
 _PURPOSE = "classify texts"
@@ -57,9 +57,9 @@ class Classify(Task):
         """Return all texts as one call."""
         return {"texts": [*texts]}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return each text's labels with scores, best first; equal scores in the labels' order."""
-        return ranked(cast(list[str], found.known.settings["labels"]), found.vectors)
+        return ranked(cast(list[str], outputs.known.settings["labels"]), outputs.vectors)
 
 
 def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonValue]:

@@ -10,7 +10,7 @@ from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.heads.bge_m3 import BGE_M3, readable
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.steps.hybrid import TOKEN_EMBEDDINGS, TOKEN_WEIGHTS
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.errors import InputError
 
 #: The most tokens of each text in a golden answer.
@@ -46,14 +46,14 @@ class Hybrid(Task):
         """Return all texts; the call asks for each text's token ids with the largest weights."""
         return {"texts": [*texts], "top": _TOP}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return each text's heaviest token ids, and how many vectors of tokens it has."""
         return [
             {"weights": _heaviest(ids[1:], weights[:, 0]), "rows": len(vectors)}
             for ids, weights, vectors in zip(
-                found.ids,
-                found.further[TOKEN_WEIGHTS],
-                found.further[TOKEN_EMBEDDINGS],
+                outputs.ids,
+                outputs.further[TOKEN_WEIGHTS],
+                outputs.further[TOKEN_EMBEDDINGS],
                 strict=True,
             )
         ]

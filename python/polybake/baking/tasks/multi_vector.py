@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.baking.sources.source import Recipe, Source
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.base.modelfile.tolerance import Embeddings
 from polybake.errors import InputError
 
@@ -40,9 +40,9 @@ class MultiVector(Task):
         """Return all texts; the call asks for the relevance of each text to the first text."""
         return {"texts": [*texts]}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return how many rows each text has, and its relevance to the first text as a query."""
-        texts = found.rows
+        texts = outputs.rows
         return [{"rows": len(text), "max_sim": max_sim(texts[0], text)} for text in texts]
 
 

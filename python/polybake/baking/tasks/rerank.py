@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import LABELS, LOGITS, needed_head, trained_head
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.errors import InputError
@@ -73,9 +73,9 @@ class Rerank(Task):
             )
         return {}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return the documents' places with scores, best first; equal scores in their order."""
-        scores = found.vectors[:, 0]
+        scores = outputs.vectors[:, 0]
         return [
             {"index": int(index), "score": float(scores[index])}
             for index in np.argsort(-scores, kind="stable")

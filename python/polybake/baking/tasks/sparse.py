@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.tasks.head import needed_head
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 
 #: The most tokens of each text in a golden answer.
 _TOP = 8
@@ -42,13 +42,13 @@ class Sparse(Task):
         """Return all texts; the call asks for each text's tokens with the largest weights."""
         return {"texts": [*texts], "top": _TOP}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return each text's tokens by name with their weights above 0, largest first."""
         return [
             [
-                {"token": found.known.token(int(index)), "score": float(row[index])}
+                {"token": outputs.known.token(int(index)), "score": float(row[index])}
                 for index in np.argsort(-row, kind="stable")[:_TOP]
                 if row[index] > 0
             ]
-            for row in found.vectors
+            for row in outputs.vectors
         ]

@@ -9,7 +9,7 @@ from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import checked_labels, needed_head, trained_head
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.baking.tasks.text_words import NumberRows, fitting, room, word_settings, words_of
 from polybake.baking.tokenizer.words import Chunk
 from polybake.base.modelfile.fixture import Text
@@ -67,12 +67,14 @@ class Tag(Task):
         values: list[JsonValue] = [*cast(tuple[str, ...], self.texts(texts, known))]
         return {"texts": values, "aggregations": [*AGGREGATIONS]}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return the spans of each text, for each aggregation."""
-        marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
+        marks = [
+            Mark(**mark) for mark in cast(list[dict[str, Any]], outputs.known.settings["marks"])
+        ]
         texts = [
-            (text, _words(found.known.chunks(text), rows))
-            for text, rows in zip(cast(list[str], found.call["texts"]), found.rows, strict=True)
+            (text, _words(outputs.known.chunks(text), rows))
+            for text, rows in zip(cast(list[str], outputs.call["texts"]), outputs.rows, strict=True)
         ]
         return [
             [

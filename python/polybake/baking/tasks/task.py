@@ -33,7 +33,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Found:
+class Outputs:
     """The graph's output for a golden case, and the arguments of the case's call.
 
     Attributes:
@@ -108,6 +108,6 @@ class Task(abc.ABC):
         """Return the contract's settings for clients; most tasks need none."""
         return {}
 
-    def answer(self, found: Found) -> JsonValue:  # noqa: ARG002
+    def answer(self, outputs: Outputs) -> JsonValue:  # noqa: ARG002
         """Return the answer to the call if the graph gives these vectors."""
         return None

@@ -75,10 +75,10 @@ def fitting(text: str, chunks_of: Callable[[str], Sequence[Chunk]], held: int) -
     return text
 
 
-def words_of(found: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
+def words_of(chunks: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
     """Yield the words of a text's chunks."""
     before = 0
-    for chunk in found:
+    for chunk in chunks:
         for word in chunk.words:
             first = before + word.first
             if first < tokens:

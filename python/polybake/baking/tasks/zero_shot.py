@@ -9,7 +9,7 @@ from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.classify import ranked
 from polybake.baking.tasks.head import LABELS, labels_of, needed_head
-from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.task import Known, Outputs, Task
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.errors import InputError
@@ -75,16 +75,16 @@ class ZeroShot(Task):
             )
         return {}
 
-    def answer(self, found: Found) -> JsonValue:
+    def answer(self, outputs: Outputs) -> JsonValue:
         """Return each text's labels with their scores, best first.
 
         Entailment is weighed against contradiction if a text may have several labels or if there
         is a single label, else against the other labels' entailment.
         """
-        labels = cast(list[str], found.call["labels"])
-        numbers = found.vectors.astype(np.float64).reshape(-1, len(labels), 2)
+        labels = cast(list[str], outputs.call["labels"])
+        numbers = outputs.vectors.astype(np.float64).reshape(-1, len(labels), 2)
         entailment = numbers[..., 0]
-        several = found.call["multi_label"] or len(labels) == 1
+        several = outputs.call["multi_label"] or len(labels) == 1
         against = numbers if several else entailment[..., None, :]
         scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
         return ranked(labels, scores)

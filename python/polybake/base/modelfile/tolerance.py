@@ -60,17 +60,19 @@ class Slack:
         none = np.zeros_like(self.values)
         return float(np.max(differences(none, self.values, packed_bits=self.packed_bits)))
 
-    def exceeded(self, golden: Embeddings, found: Embeddings) -> NDArray[np.bool_]:
+    def exceeded(self, golden: Embeddings, vectors: Embeddings) -> NDArray[np.bool_]:
         """Return which elements differ by more than they may."""
-        distance = _distance(golden, found, packed_bits=self.packed_bits)
+        distance = _distance(golden, vectors, packed_bits=self.packed_bits)
         return (distance & ~self.values) > 0 if self.packed_bits else distance > self.values
 
 
-def differences(golden: Embeddings, found: Embeddings, *, packed_bits: bool) -> NDArray[np.float64]:
+def differences(
+    golden: Embeddings, vectors: Embeddings, *, packed_bits: bool
+) -> NDArray[np.float64]:
     """Return by how much each element differs; for packed bits, in how many bits."""
     if not packed_bits:
-        return np.abs(found.astype(np.float64) - golden.astype(np.float64))
-    distance = _distance(golden, found, packed_bits=True)
+        return np.abs(vectors.astype(np.float64) - golden.astype(np.float64))
+    distance = _distance(golden, vectors, packed_bits=True)
     bits = np.unpackbits(distance[..., np.newaxis], axis=-1)
     counts: NDArray[np.float64] = np.sum(bits, axis=-1, dtype=np.float64)
     return counts
@@ -106,12 +108,12 @@ class Difference:
 
 
 def compare_ids(
-    golden: Sequence[Sequence[int]], found: Sequence[Sequence[int]]
+    golden: Sequence[Sequence[int]], rows: Sequence[Sequence[int]]
 ) -> Difference | None:
     """Compare token ids exactly; return the first difference."""
-    if len(found) != len(golden):
-        return Difference(f"{len(found)} rows of ids, expected {len(golden)}")
-    for row, (expected, ids) in enumerate(zip(golden, found, strict=True)):
+    if len(rows) != len(golden):
+        return Difference(f"{len(rows)} rows of ids, expected {len(golden)}")
+    for row, (expected, ids) in enumerate(zip(golden, rows, strict=True)):
         for position, (want, got) in enumerate(zip(expected, ids, strict=False)):
             if want != got:
                 message = f"row {row}, position {position}: id {got}, expected {want}"
@@ -122,7 +124,7 @@ def compare_ids(
 
 
 def relative_difference(
-    found: Embeddings, expected: Embeddings, *, probabilities: bool = False
+    vectors: Embeddings, expected: Embeddings, *, probabilities: bool = False
 ) -> float:
     """Return the largest difference of an element, relative to the expected row's L2 norm.
 
@@ -130,30 +132,32 @@ def relative_difference(
         NaN if either holds NaN; 0 without rows.
     """
     # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
-    found, expected = found.astype(np.float64), expected.astype(np.float64)
+    vectors, expected = vectors.astype(np.float64), expected.astype(np.float64)
     norms = np.linalg.norm(expected, axis=-1, keepdims=True)
     if probabilities or expected.shape[-1] <= _NUMBERS:
         norms = np.maximum(norms, 1.0)
-    relative = np.abs(found - expected) / np.where(norms > 0, norms, 1.0)
+    relative = np.abs(vectors - expected) / np.where(norms > 0, norms, 1.0)
     return float(np.max(relative, initial=0.0))
 
 
-def largest_difference(golden: Embeddings, found: Embeddings, slack: Slack | None = None) -> float:
+def largest_difference(
+    golden: Embeddings, vectors: Embeddings, slack: Slack | None = None
+) -> float:
     """Return the largest absolute difference of an element; 0 without rows. Both are finite.
 
     For packed bits it is the largest number of bits of an element that differ.
     """
     packed_bits = slack is not None and slack.packed_bits
-    return float(np.max(differences(golden, found, packed_bits=packed_bits), initial=0.0))
+    return float(np.max(differences(golden, vectors, packed_bits=packed_bits), initial=0.0))
 
 
 def compare_vectors(
-    golden: Embeddings, found: Embeddings, tolerance: Tolerance, slack: Slack | None = None
+    golden: Embeddings, vectors: Embeddings, tolerance: Tolerance, slack: Slack | None = None
 ) -> Difference | None:
     """Compare every row and element; return the worst difference beyond the tolerance."""
     if slack is not None:
-        return _compare_integers(golden, found, slack)
-    expected, actual = golden.astype(np.float64), found.astype(np.float64)
+        return _compare_integers(golden, vectors, slack)
+    expected, actual = golden.astype(np.float64), vectors.astype(np.float64)
     odd = np.argwhere(~np.isfinite(actual))
     if odd.size:
         row, element = map(int, odd[0])
