@@ -57,7 +57,7 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
         print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
         assert found.difference <= LIMIT
-        row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
+        row = Row(kind, source, steps, test=_name_of(request.node).partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
         note_agreement(request, kind, source, found)
 
@@ -77,7 +77,7 @@ def note(request: pytest.FixtureRequest, entry: Json, folder: Path) -> None:
     """Give an entry to `Records`, or compare it with the committed one."""
     properties = request.node.user_properties
     before = sum(name == "recorded" for name, _ in properties)
-    name = request.node.nodeid + (f" {before + 1}" if before else "")
+    name = _name_of(request.node) + (f" {before + 1}" if before else "")
     if not request.config.getoption("--record"):
         committed = entries(request.config.rootpath / RECORD / f"{stem_of(name)}.json.xz")
         fault = drift(name, entry, committed.get(name))
@@ -85,6 +85,11 @@ def note(request: pytest.FixtureRequest, entry: Json, folder: Path) -> None:
         properties.append(("recorded", [name, {}]))
     else:
         properties.append(("recorded", [name, entry | files_of(folder)]))
+
+
+def _name_of(test: pytest.Item) -> str:
+    """A test's name, without the group that pytest-xdist puts behind it."""
+    return test.nodeid.partition("@")[0]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

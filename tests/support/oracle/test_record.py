@@ -149,6 +149,7 @@ from support.oracle.agreement import BAKINGS, Agreement, Baking, as_given
 SCALE = 1
 
 @pytest.mark.oracle
+@pytest.mark.xdist_group("tiny")
 @pytest.mark.parametrize("kind", ["first", "second"])
 def test_kinds(kind, proven, tmp_path):
     model = write_every_feed_model(tmp_path / "model.onnx")
@@ -188,6 +189,7 @@ def test_a_run_writes_and_compares(
     run(TESTS, "--record", "-k", "first", passed=1, deselected=1)
     assert [*entries(record)] == [f"{name}[first]", f"{name}[second]"]
     run(TESTS, passed=2)
+    run(TESTS, "-n", "1", "--dist", "loadgroup", passed=2)
     changed = run(TESTS.replace("SCALE = 1", "SCALE = 1.001"), failed=2)
     assert f"{name}[second]: differs from its entry by " in changed
     alone = TESTS.replace('"first", "second"', '"first"')
