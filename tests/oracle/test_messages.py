@@ -82,26 +82,22 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     return agreement(out, expected)
 
 
+#: A template, its prompts, and the name of the default one.
+SAVED: dict[str, tuple[str, dict[str, str] | None, str | None]] = {
+    "no prompts": (CHATML, None, None),
+    "prompts": (CHATML, PROMPTS, None),
+    "a default prompt": (CHATML, PROMPTS, "web"),
+    "structured": (STRUCTURED, PROMPTS, None),
+}
+
+
 @pytest.mark.parametrize("pooling", ["lasttoken", "mean"])
-@pytest.mark.parametrize(
-    ("named", "template", "prompts", "default"),
-    [
-        ("no prompts", CHATML, None, None),
-        ("prompts", CHATML, PROMPTS, None),
-        ("a default prompt", CHATML, PROMPTS, "web"),
-        ("structured", STRUCTURED, PROMPTS, None),
-    ],
-)
+@pytest.mark.parametrize("named", SAVED)
 def test_agrees_with_sentence_transformers(
-    named: str,
-    template: str,
-    prompts: dict[str, str] | None,
-    default: str | None,
-    pooling: str,
-    tmp_path: Path,
-    proven: Proven,
+    named: str, pooling: str, tmp_path: Path, proven: Proven
 ) -> None:
     """Ids and vectors of every built-in case and prompt, of cut texts, too."""
+    template, prompts, default = SAVED[named]
     folder = saved(tmp_path, template, pooling, prompts, default)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     proven(f"qwen3, chat template, {named}", found)
