@@ -67,7 +67,8 @@ class Timeouts:
         """So long for each answer, and twice as long for many texts and the whole model file."""
         if not 0.0 < seconds <= _LONGEST:
             raise InputError(f"timeout {seconds:g}: expected seconds above 0, at most {_LONGEST:g}")
-        return cls(answer=seconds, load=2 * seconds)
+        # Who waits longer for an answer has a machine on which a process ends later, too.
+        return cls(answer=seconds, load=2 * seconds, stop=max(cls.stop, seconds / 6))
 
 
 @dataclass
