@@ -114,6 +114,7 @@ def test_an_impossible_time_is_refused(seconds: float) -> None:
     """What reads the whole file may take twice as long as an answer, and each has an end."""
     assert (Timeouts.of(5).answer, Timeouts.of(5).load) == (5, 10)
     assert Timeouts.of(60.0) == Timeouts()
+    assert Timeouts.of(240).stop == 40
     with pytest.raises(InputError, match=r"timeout \S+: expected seconds above 0, at most 86400"):
         Timeouts.of(seconds)
 
