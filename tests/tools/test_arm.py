@@ -15,6 +15,7 @@ from models.files.varied import write_varied
 from polybake.verification.harness.harness_file import HarnessFile
 from support.arm_models import BERT, KINDS, PRECISIONS
 
+GELU = arm.NO_KERNEL
 LANGUAGES = {language for language, *_ in arm.JUDGED}
 
 
@@ -42,10 +43,10 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def report(
-    status: str, difference: float, *, stage: str = "embed", code: int = 1
+    status: str, difference: float, *, stage: str = "embed", code: int = 1, why: str = "why"
 ) -> dict[str, Any]:
     """A report of one verdict, whose limit is 1e-3."""
-    verdict = {"case": "a", "stage": stage, "status": status, "message": "why"}
+    verdict = {"case": "a", "stage": stage, "status": status, "message": why}
     run = {"versions": None, "differences": [{"stage": stage, "limit": 1e-3}]}
     return {"exit_code": code, "runs": [run], "verdicts": [verdict | {"difference": difference}]}
 
@@ -94,6 +95,8 @@ def test_a_harness_is_run_by_the_emulator(machine: Machine, language: str) -> No
         (report("fail", 2e-3), True, "KNOWN 2.0e-03 of 1.0e-03"),
         (report("fail", 2e-2), True, "FAIL 2.0e-02 of 1.0e-03; a embed: why"),
         (report("fail", 0, stage="tokenize"), True, "FAIL 0.0e+00 of 1.0e-03; a tokenize: why"),
+        (report("error", 0, stage="tokenize", why=GELU), True, f"KNOWN not opened: {GELU}"),
+        (report("error", 0, why=GELU), False, f"FAIL 0.0e+00 of 1.0e-03; a embed: {GELU}"),
         (report("missing-toolchain", 0, code=3), False, "SKIP why"),
     ],
 )
