@@ -122,7 +122,7 @@ def prepared(folder: Path) -> Machine:
         unpack_debian(build, folder / "debs", ("qemu-user-static",))
     if not site.exists():
         unpack_debian(root, folder / "debs-arm64", DEBIAN, "arm64")
-        (root / "proc").mkdir()
+        (root / "proc").mkdir(exist_ok=True)
         (root / "proc/cpuinfo").write_text(CPUINFO, encoding="ascii")
         unpack_wheels(site)
     without = {}
@@ -153,7 +153,8 @@ def unpack_debian(
     debs.mkdir(exist_ok=True, parents=True)
     run(["apt-get", "--quiet", "--quiet", *options, "download", *packages], cwd=debs)
     for package in packages:
-        (deb,) = debs.glob(f"{package.partition('=')[0]}_*.deb")
+        versions = debs.glob(f"{package.partition('=')[0]}_*.deb")
+        deb = max(versions, key=lambda path: path.stat().st_mtime)  # beside an earlier run's
         run(["dpkg-deb", "--extract", str(deb), str(target)])
 
 
