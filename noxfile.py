@@ -452,6 +452,27 @@ def runtimes(session: nox.Session) -> None:
     session.run("polybake", "check", str(model))
 
 
+@nox.session
+def arm(session: nox.Session) -> None:
+    """Judge clients on ARM, which QEMU emulates; what it prints is docs/matrix.md's.
+
+    It needs Debian 12, whose packages the machine is made of; elsewhere it says that it skips.
+    """
+    install(session, "bake,cpu")
+    session.install("pip")
+    folder = BUILD / "arm"
+    models, int8 = str(folder / "models"), str(folder / f"{NAME}-int8.onnx")
+    model = bake_minilm(session)
+    bake = ["polybake", "bake", "--name", NAME]
+    session.run(*bake, minilm(session), "--precision", "int8", "--output", int8)
+    tests = {"PYTHONPATH": "tests"}
+    session.run("python", "-m", "support.arm_models", models, env=tests)
+    session.run(
+        "python", "tools/arm.py", str(folder), models, str(model), int8, *session.posargs,
+        env=CRATES,
+    )  # fmt: skip
+
+
 @shared()
 def matrix(session: nox.Session) -> None:
     """Judge clients in the versions of bench/matrix.toml; what it prints is docs/matrix.md's."""
