@@ -105,7 +105,7 @@ def judge(machine: Machine, row: Row) -> bool:
     """Let `polybake verify` judge the models of a row; whether all are as expected."""
     client, _ = client_of(machine, row)
     options = ["--clients", str(client), "--language", row.language, "--json"]
-    fine = True
+    passed = True
     for number, model in enumerate(row.models):
         begin = time.monotonic()
         prepare = [] if number else ["--prepare"]
@@ -116,12 +116,12 @@ def judge(machine: Machine, row: Row) -> bool:
             )
         except ValueError:  # no report
             versions, verdict = {}, f"FAIL {done.stderr.strip()[-200:]}"
-        fine = fine and not verdict.startswith("FAIL")
+        passed = passed and not verdict.startswith("FAIL")
         parts = ("language_version", "runtime_version", "tokenizer_version")
-        said = [row.language, *(versions.get(part, "") for part in parts)]
-        cells = [" ".join(said[:2]), *said[2:], row.processor, model.stem, verdict]
+        values = [row.language, *(versions.get(part, "") for part in parts)]
+        cells = [" ".join(values[:2]), *values[2:], row.processor, model.stem, verdict]
         show(f"| {' | '.join(cells)} | {time.monotonic() - begin:.0f} |")
-    return fine
+    return passed
 
 
 def summary(report: dict[str, Any], *, known: bool) -> tuple[dict[str, str], str]:
@@ -162,36 +162,36 @@ def check_itself(machine: Machine, model: Path) -> bool:
         text=True,
         check=False,
     )
-    said = done.stderr.strip().splitlines()[-1:]
-    verdict = f"FAIL {''.join(said)}" if done.returncode else f"PASS {float(done.stdout):.1e}"
+    reason = done.stderr.strip().splitlines()[-1:]
+    verdict = f"FAIL {''.join(reason)}" if done.returncode else f"PASS {float(done.stdout):.1e}"
     cells = ["python, its self-check", "", "", row.processor, model.stem, verdict]
     show(f"| {' | '.join(cells)} | {time.monotonic() - begin:.0f} |")
     return not done.returncode
 
 
-def main(given: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Print the table; return the exit code, which is 0 where nothing can be run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("models", type=Path)
-    parser.add_argument("minilm", type=lambda given: Path(given).absolute(), nargs="*")
-    asked = parser.parse_args(given)
-    judged = list(rows(asked.models.absolute()))
+    parser.add_argument("minilm", type=lambda word: Path(word).absolute(), nargs="*")
+    arguments = parser.parse_args(words)
+    every = list(rows(arguments.models.absolute()))
     try:
-        machine = prepared(asked.folder.absolute())
+        machine = prepared(arguments.folder.absolute())
     except Refusal as refusal:
         show(f"SKIP arm: {refusal}")
         return 0
     for language, reason in machine.without.items():
         show(f"SKIP {language}: {reason}")
     show(f"| {' | '.join(TITLES)} |\n|{'---|' * len(TITLES)}")
-    todo: list[Callable[[], bool]] = [
-        partial(check_itself, machine, model) for model in asked.minilm
+    tasks: list[Callable[[], bool]] = [
+        partial(check_itself, machine, model) for model in arguments.minilm
     ]
-    todo += [partial(judge, machine, row) for row in judged if row.language not in machine.without]
+    tasks += [partial(judge, machine, row) for row in every if row.language not in machine.without]
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        fine = list(pool.map(lambda task: task(), todo))
-    return int(not all(fine))
+        passed = list(pool.map(lambda task: task(), tasks))
+    return int(not all(passed))
 
 
 if __name__ == "__main__":

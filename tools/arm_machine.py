@@ -160,16 +160,16 @@ def unpack_debian(
 
 def unpack_wheels(site: Path) -> None:
     """Download wheels of aarch64 and unpack them."""
-    asked = [
+    options = [
         "--no-deps",
         "--only-binary=:all:",
         "--implementation=cp",
         f"--python-version={PYTHON}",
     ]
-    asked += [f"--platform={name}_aarch64" for name in PLATFORMS]
+    options += [f"--platform={name}_aarch64" for name in PLATFORMS]
     partial = site.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    run(["pip", "install", "--quiet", *asked, "--target", str(partial), *WHEELS])
+    run(["pip", "install", "--quiet", *options, "--target", str(partial), *WHEELS])
     partial.rename(site)
 
 
@@ -215,5 +215,5 @@ def run(command: Sequence[str], cwd: Path | None = None) -> None:
         env={**os.environ, "LC_ALL": "C"},
     )
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise Refusal(f"{' '.join(command[:3])} … {command[-1]}: {''.join(said)}")
+        reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise Refusal(f"{' '.join(command[:3])} … {command[-1]}: {''.join(reason)}")

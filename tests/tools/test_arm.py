@@ -88,7 +88,7 @@ def test_a_harness_is_run_by_the_emulator(machine: Machine, language: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("given", "known", "verdict"),
+    ("answer", "known", "verdict"),
     [
         (report("pass", 2e-7, code=0), False, "PASS 2.0e-07"),
         (report("fail", 2e-3), False, "FAIL 2.0e-03 of 1.0e-03; a embed: why"),
@@ -100,9 +100,9 @@ def test_a_harness_is_run_by_the_emulator(machine: Machine, language: str) -> No
         (report("missing-toolchain", 0, code=3), False, "SKIP why"),
     ],
 )
-def test_a_verdict_is_a_word(given: dict[str, Any], known: bool, verdict: str) -> None:
+def test_a_verdict_is_a_word(answer: dict[str, Any], known: bool, verdict: str) -> None:
     """A known difference is one of vectors, and has an end."""
-    assert arm.summary(given, known=known) == ({}, verdict)
+    assert arm.summary(answer, known=known) == ({}, verdict)
 
 
 def test_without_packages_it_is_a_visible_skip(
