@@ -61,9 +61,14 @@ class Machine:
     qemu: str
     without: dict[str, str]
 
+    @property
+    def root(self) -> Path:
+        """What the emulator takes for the root of the file system."""
+        return self.folder / "root"
+
     def command(self, processor: str, *words: str) -> list[str]:
         """The command line of a program of aarch64 on a processor that QEMU names."""
-        return [self.qemu, "-cpu", processor, "-L", str(self.folder / "root"), *words]
+        return [self.qemu, "-cpu", processor, "-L", str(self.root), *words]
 
     @property
     def onnxruntime(self) -> str:
@@ -73,12 +78,12 @@ class Machine:
 
     def harness(self, language: str, processor: str) -> dict[str, object]:
         """The harness.json of a generated client on this machine."""
-        site, build = self.folder / "site", self.folder / "build"
+        site, build, home = self.folder / "site", self.folder / "build", self.root / "usr"
         own: dict[str, str] = {}
         prepare: list[list[str]] = []
         if language == "python":
-            run = [f"{self.folder}/root/usr/bin/python{PYTHON}", "harness/harness.py"]
-            own = {"PYTHONHOME": f"{self.folder}/root/usr", "PYTHONPATH": f"{site}:src"}
+            run = [f"{home}/bin/python{PYTHON}", "harness/harness.py"]
+            own = {"PYTHONHOME": str(home), "PYTHONPATH": f"{site}:src"}
         elif language == "node":
             # The packages bring every processor's libraries; their scripts would get this one's.
             prepare = [["npm", "install", "--silent", "--ignore-scripts", "--omit=dev"]]
